@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo docs simulations test test-build test-beside-the-lab test-in-the-lab interop lab lab-all lab-here lab-slow bench \
+.PHONY: run demo docs simulations test test-build test-beside-the-lab test-in-the-lab interop broadcasts lab lab-all lab-here lab-slow bench \
     bench-air fuzz kill-test kill-test-central kill-pytest histories transcripts transcripts-real format build lint python unit tsan api-digest \
     without-headers schemathesis page python-client install deb packages
 
@@ -247,6 +247,17 @@ interop:
 	done
 	@Tests/Interop/interop --helper .build/debug/mynah-interop --mynah .build/debug/mynah
 	@Tests/Interop/captures --mynah .build/debug/mynah
+	@$(MAKE) --no-print-directory broadcasts
+
+# What broadcasters send, as Home Assistant's parsers read it; `make interop` does it.
+BROADCASTS := .build-broadcasts
+broadcasts:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building mynah for the parsers of broadcasts" swift build $(DEBUG) --product mynah
+	@[ -x $(BROADCASTS)/bin/python ] || python3 -m venv $(BROADCASTS)
+	@.ci/quietly "Installing the parsers of broadcasts" \
+	    $(BROADCASTS)/bin/pip install -q -r Tests/Interop/requirements.txt
+	@$(BROADCASTS)/bin/python Tests/Interop/broadcasts --mynah .build/debug/mynah
 
 lab: PACKAGES := $(TEST_PACKAGES)
 lab: build

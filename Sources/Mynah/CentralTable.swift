@@ -49,6 +49,9 @@ final class CentralTable {
         case .disconnected(let id):
             guard let central = connected.removeValue(forKey: id) else { return nil }
             return (.disconnected(central), .disconnected(central))
+        case .linkLost(let id):
+            connected[id]?.isLost = true
+            return nil
         case .peerChanged(let peer):
             guard let known = connected[peer.id] else { return nil }
             let central = Central(peer, mtu: known.mtu)

@@ -32,7 +32,7 @@ extension Phone {
         case .recovered: reports.report(.recovered)
         case .advertisingChanged(let report): advertiser.radioChanged(to: report)
         case .warning(let warning): reports.report(.warning(warning))
-        case .connected, .disconnected, .peerChanged, .mtuChanged, .parameters, .paired, .refused:
+        case .connected, .linkLost, .disconnected, .peerChanged, .mtuChanged, .parameters, .paired, .refused:
             let events = memory.centrals.note(services.explained(event))
             meter.update()
             guard let events else { break }

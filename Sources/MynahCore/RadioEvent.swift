@@ -104,6 +104,9 @@ public enum RadioEvent: Sendable {
     case connected(Peer)
     /// A central's name, address or bond changed.
     case peerChanged(Peer)
+    /// The link of a central was lost: nothing was heard of it for the supervision timeout. `disconnected`
+    /// follows.
+    case linkLost(Peer.ID)
     /// A central was disconnected.
     case disconnected(Peer.ID)
     /// The ATT_MTU of a link became known or changed, in bytes.

@@ -29,8 +29,8 @@ struct LinkTable {
         case end(link: ConnectionHandle)
         /// A link ended: end it in the other parts too.
         case removed(Link)
-        /// Report the end of a link to the roles that it was reported to; the central role also gets the
-        /// error.
+        /// The link that ended was reported as connected to these halves. The central's hears the reason, and
+        /// the peripheral's whether the link was lost.
         case disconnected(Peer.ID, Link.Halves, RadioError?)
         /// Repeat a request whose connection was lost before the peripheral answered on it.
         case connectAgain(Connector.Request)
@@ -245,8 +245,7 @@ struct LinkTable {
         switch link.stage {
         case .givenUp: break
         case .reported:
-            let error = link.halves.contains(.central) ? Self.error(for: reason) : nil
-            actions.append(.disconnected(link.peer.id, link.halves, error))
+            actions.append(.disconnected(link.peer.id, link.halves, Self.error(for: reason)))
         case .unheard(let request):
             // The peripheral took another central's request, or heard none (Vol 1, Part F, 2.59).
             guard reason != .connectionFailedToBeEstablished else {

@@ -2,7 +2,11 @@ package import MynahCore
 
 /// The behavior of a service in addition to storing values, by the name of the service that specifies it.
 package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
-    /// A write sets the clock (Current Time).
+    /// Measurements that are stored until they are confirmed.
+    case bloodPressure = "blood-pressure"
+    /// The same.
+    case bodyComposition = "body-composition"
+    /// A write sets the clock.
     case currentTime = "current-time"
     /// The procedures of the SC Control Point.
     case cyclingSpeedAndCadence = "cycling-speed-and-cadence"
@@ -12,18 +16,51 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case glucose
     /// The procedures of the Heart Rate Control Point.
     case heartRate = "heart-rate"
-    /// Received data is sent back.
+    /// An alert at once.
+    case immediateAlert = "immediate-alert"
+    /// An alert when the link is lost.
+    case linkLoss = "link-loss"
+    /// Sends received data back.
     case nordicUART = "nordic-uart"
+    /// Stored records, and the Record Access Control Point.
+    case pulseOximeter = "pulse-oximeter"
+    /// The SC Control Point.
+    case runningSpeedAndCadence = "running-speed-and-cadence"
+    /// Measurements that are stored until they are confirmed.
+    case weightScale = "weight-scale"
 
-    /// The characteristic whose writes the behavior answers.
-    package var controlPoint: BluetoothUUID {
+    /// The characteristic that it cannot be without: the one whose writes it answers, or whose values it
+    /// sends.
+    package var mainCharacteristic: BluetoothUUID {
         switch self {
+        case .bloodPressure: "2A35"
+        case .bodyComposition: "2A9C"
         case .currentTime: "2A2B"
-        case .cyclingSpeedAndCadence: "2A55"
+        case .cyclingSpeedAndCadence, .runningSpeedAndCadence: "2A55"
         case .fitnessMachine: "2AD9"
-        case .glucose: "2A52"
+        case .glucose, .pulseOximeter: "2A52"
         case .heartRate: "2A39"
+        case .immediateAlert, .linkLoss: "2A06"
         case .nordicUART: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E"
+        case .weightScale: "2A9D"
+        }
+    }
+
+    /// Whether it stores measurements or records, which `records` counts.
+    package var hasRecords: Bool {
+        switch self {
+        case .bloodPressure, .bodyComposition, .glucose, .pulseOximeter, .weightScale: true
+        case .currentTime, .cyclingSpeedAndCadence, .fitnessMachine, .heartRate, .immediateAlert, .linkLoss,
+            .nordicUART, .runningSpeedAndCadence:
+            false
+        }
+    }
+
+    /// Whether its main characteristic is one that it sends, and not one that centrals write.
+    package var isSent: Bool {
+        switch self {
+        case .bloodPressure, .bodyComposition, .weightScale: true
+        default: false
         }
     }
 
@@ -31,8 +68,10 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// a subscription.
     var errors: [ATTError] {
         switch self {
-        case .fitnessMachine, .glucose: [.cccdImproperlyConfigured]
-        case .currentTime, .cyclingSpeedAndCadence, .heartRate, .nordicUART: []
+        case .fitnessMachine, .glucose, .pulseOximeter: [.cccdImproperlyConfigured]
+        case .bloodPressure, .bodyComposition, .currentTime, .cyclingSpeedAndCadence, .heartRate,
+            .immediateAlert, .linkLoss, .nordicUART, .runningSpeedAndCadence, .weightScale:
+            []
         }
     }
 }

@@ -49,6 +49,36 @@ services:
 """# + "\n"
         ),
         (
+            "altbeacon",
+            #"""
+# An AltBeacon: as an iBeacon, but of an open format (AltBeacon Protocol Specification 1.0).
+mynah: 1
+name: AltBeacon
+
+device:
+  name: Mynah AltBeacon
+
+advertising:
+  localName: ""                     # the beacon takes all of the 31 bytes
+  connectable: false
+  scannable: false
+  interval: 100 ms
+  manufacturerData:
+    0x0118:                         # Radius Networks; the identifier of the beacon's manufacturer
+      layout:
+        - {code: uint16, bigEndian: true}
+        - {id: bytes, count: 20}
+        - {referenceRSSI: sint8, unit: dBm}
+        - {reserved: uint8}         # the manufacturer's own
+      fields:
+        code: 0xBEAC
+        # 16 bytes of an organisation, and then two numbers, as a beacon's major and minor.
+        id: 2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6 0001 0002
+        referenceRSSI: -59          # how strong it is at a distance of 1 m
+        reserved: 0
+"""# + "\n"
+        ),
+        (
             "battery",
             #"""
 # The smallest useful device: a battery and its level (Battery Service 1.0).
@@ -107,6 +137,146 @@ services:
   - use: device-information
     characteristics:
       - {uuid: model-number-string, value: {text: Trainer 1}}
+"""# + "\n"
+        ),
+        (
+            "blood-pressure",
+            #"""
+# A blood pressure monitor: it stores its measurements, and indicates them until a phone has confirmed each
+# (Blood Pressure Service 1.1.1).
+mynah: 1
+name: Blood pressure monitor
+
+device:
+  name: Mynah Cuff
+  appearance: blood-pressure        # 0x0380
+
+advertising:
+  serviceUUIDs: [blood-pressure]
+  interval: 100 ms
+
+services:
+  - uuid: blood-pressure
+    behavior: blood-pressure        # stores each measurement until it is confirmed
+    records: 3                      # stored at the start
+    characteristics:
+      # The device takes another measurement each minute, whether or not a phone is connected.
+      - uuid: blood-pressure-measurement
+        properties: [indicate]
+        value:
+          fields:
+            systolic: {generate: randomWalk, from: 122, min: 105, max: 145 mmHg, step: 5}
+            diastolic: {generate: randomWalk, from: 79, min: 65, max: 90 mmHg, step: 4}
+            meanArterialPressure: {generate: randomWalk, from: 93, min: 91, max: 104 mmHg, step: 2}
+            timestamp: {generate: clock, start: 2026-01-01T08:00:00Z}
+            pulseRate: {generate: randomWalk, from: 64, min: 55, max: 85, step: 3}
+            userID: 1
+            cuffTooLoose: {generate: list, values: [false, false, false, false, true]}
+        every: 1 min
+      # The pressure of the cuff while it is deflated; the other two numbers are not used.
+      - uuid: intermediate-cuff-pressure
+        properties: [notify]
+        value:
+          fields:
+            currentCuffPressure: {generate: ramp, from: 180, to: 60 mmHg, period: 30 s}
+            diastolic: nan
+            meanArterialPressure: nan
+        every: 500 ms
+      - uuid: blood-pressure-feature
+        properties: [read]
+        value: {fields: {bodyMovementDetection: true, cuffFitDetection: true, irregularPulseDetection: true}}
+"""# + "\n"
+        ),
+        (
+            "body-composition",
+            #"""
+# A scale that measures the fat and the water of a body too: it stores its measurements, and indicates each
+# until a phone has confirmed it (Body Composition Service 1.0.1).
+mynah: 1
+name: Body composition scale
+
+device:
+  name: Mynah Body
+  appearance: weight-scale          # 0x0C80
+
+advertising:
+  serviceUUIDs: [body-composition]
+  interval: 100 ms
+
+services:
+  - uuid: body-composition
+    behavior: body-composition      # stores each measurement until it is confirmed
+    records: 2                      # stored at the start
+    characteristics:
+      - uuid: body-composition-measurement
+        properties: [indicate]
+        value:
+          fields:
+            bodyFatPercentage: {generate: randomWalk, from: 21, min: 19, max: 23, step: 0.2}
+            timestamp: {generate: clock, start: 2026-01-01T07:00:00Z}
+            userID: 1
+            basalMetabolism: 6900 kJ
+            musclePercentage: 41.2
+            bodyWaterMass: 42.5 kg
+            impedance: {generate: noise, around: 512, by: 3}
+            weight: {generate: randomWalk, from: 72.4 kg, min: 71 kg, max: 74 kg, step: 0.1 kg}
+            height: 1.8 m
+        every: 1 min
+      - uuid: body-composition-feature
+        properties: [read]
+        value:
+          fields:
+            timestamp: true
+            multipleUsers: true
+            basalMetabolism: true
+            musclePercentage: true
+            bodyWaterMass: true
+            impedance: true
+            weight: true
+            height: true
+            massResolution: 7       # 0.005 kg or 0.01 lb
+            heightResolution: 3     # 0.001 m or 0.1 in
+"""# + "\n"
+        ),
+        (
+            "bthome",
+            #"""
+# A sensor of temperature and humidity that only broadcasts, as Home Assistant reads it (BTHome v2, not
+# encrypted).
+mynah: 1
+name: BTHome sensor
+
+device:
+  name: Mynah TH
+
+advertising:
+  connectable: false
+  scannable: false
+  interval: 1 s
+  every: 10 s                       # a new measurement, and a new number of it
+  serviceData:
+    FCD2:
+      # Each value has its identifier before it; identifiers are in ascending order.
+      layout:
+        - {info: uint8}
+        - {idOfPacket: uint8}
+        - {packet: uint8}
+        - {idOfBattery: uint8}
+        - {battery: uint8, unit: "%"}
+        - {idOfTemperature: uint8}
+        - {temperature: sint16, unit: °C, resolution: 0.01}
+        - {idOfHumidity: uint8}
+        - {humidity: uint16, unit: "%", resolution: 0.01}
+      fields:
+        info: 0x40                  # version 2 in the upper three bits; 44 sends only if something happens
+        idOfPacket: 0x00
+        packet: {generate: counter} # wraps after 255; one that comes again is ignored
+        idOfBattery: 0x01
+        battery: {generate: ramp, from: 100, to: 10, period: 24 h}
+        idOfTemperature: 0x02
+        temperature: {generate: sine, min: 18.5, max: 24, period: 10 min}
+        idOfHumidity: 0x03
+        humidity: {generate: sine, min: 40, max: 60, period: 15 min}
 """# + "\n"
         ),
         (
@@ -268,6 +438,77 @@ services:
 """# + "\n"
         ),
         (
+            "eddystone",
+            #"""
+# An Eddystone beacon: its identifier, a web address and its state, each in a set of its own (Google's
+# Eddystone Protocol Specification). A radio without several sets plays one: leave the others out.
+mynah: 1
+name: Eddystone beacon
+
+device:
+  name: Mynah Eddystone
+
+advertising:
+  - name: uid
+    localName: ""                   # the frame takes all of the 31 bytes
+    connectable: false
+    scannable: false
+    interval: 300 ms
+    serviceUUIDs: [FEAA]
+    serviceData:
+      FEAA:
+        layout:
+          - {frame: uint8}
+          - {txPower: sint8, unit: dBm}
+          - {namespace: bytes, count: 10}
+          - {instance: bytes, count: 6}
+          - {reserved: uint16}
+        fields:
+          frame: 0x00
+          txPower: -20              # how strong it is at a distance of 0 m
+          namespace: 8B 0C A7 50 E7 A7 4E 14 BD 99
+          instance: 00 00 00 00 00 2A
+          reserved: 0
+  - name: url
+    localName: ""
+    connectable: false
+    scannable: false
+    interval: 300 ms
+    serviceUUIDs: [FEAA]
+    serviceData:
+      FEAA:
+        layout: [{frame: uint8}, {txPower: sint8, unit: dBm}, {scheme: uint8}, {url: utf8}]
+        fields:
+          frame: 0x10
+          txPower: -20
+          scheme: 3                 # https://; 0 and 1 are http://www. and https://www., 2 is http://
+          url: "example\x07/mynah"  # the byte 07 is .com
+  - name: tlm
+    localName: ""
+    connectable: false
+    scannable: false
+    interval: 300 ms
+    every: 3 s                      # ten packets
+    serviceUUIDs: [FEAA]
+    serviceData:
+      FEAA:
+        layout:
+          - {frame: uint8}
+          - {version: uint8}
+          - {battery: uint16, unit: V, resolution: 0.001, bigEndian: true}
+          - {temperature: sint16, unit: °C, resolution: 1/256, bigEndian: true}
+          - {packets: uint32, bigEndian: true}
+          - {uptime: uint32, unit: s, resolution: 0.1, bigEndian: true}
+        fields:
+          frame: 0x20
+          version: 0
+          battery: {generate: ramp, from: 3.1, to: 2.4, period: 24 h}
+          temperature: {generate: sine, min: 18, max: 24, period: 10 min}
+          packets: {generate: counter, by: 30}    # of all three sets
+          uptime: {generate: counter, by: 3 s}
+"""# + "\n"
+        ),
+        (
             "environmental-sensing",
             #"""
 # A weather station: temperature, humidity and pressure (Environmental Sensing Service 1.0).
@@ -309,6 +550,36 @@ services:
       - uuid: pressure              # on the air in tenths of a pascal
         properties: [read]
         value: {fields: {pressure: 1013.25 hPa}}
+"""# + "\n"
+        ),
+        (
+            "esp32-uart",
+            #"""
+# An ESP32 with the UART example of Arduino's BLE library: it counts, and takes what an app writes. It leaves
+# the air while an app is connected.
+mynah: 1
+name: UART Service
+
+device:
+  name: UART Service
+
+# The name alone: the example does not advertise its service, so apps look for the name.
+advertising:
+  interval: 40 ms
+  scanResponse: {txPower: 3 dBm}
+
+centrals: 1
+
+services:
+  - uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9E
+    characteristics:
+      - uuid: 6E400003-B5A3-F393-E0A9-E50E24DCCA9E
+        properties: [notify]
+        value: {layout: [{number: uint8}], fields: {number: {generate: counter}}}
+        every: 1 s                  # 10 ms in versions of the library before 3.3
+      # The example prints it: here the event write shows it.
+      - uuid: 6E400002-B5A3-F393-E0A9-E50E24DCCA9E
+        properties: [write]
 """# + "\n"
         ),
         (
@@ -479,6 +750,40 @@ services:
         permissions: {write: encrypted}
         value: {text: idle}         # a write wakes the app
         maxLength: 64
+"""# + "\n"
+        ),
+        (
+            "exposure-notification",
+            #"""
+# A phone that takes part in exposure notification: it broadcasts an identifier that changes every 15
+# minutes (Exposure Notification Bluetooth Specification 1.2). With --address private its address changes too.
+mynah: 1
+name: Exposure notification
+
+device:
+  name: Mynah Exposure
+
+advertising:
+  localName: ""
+  connectable: false
+  scannable: false
+  flags: 0x1A                       # as iPhones have it
+  interval: {min: 200 ms, max: 270 ms}
+  every: 15 min
+  serviceUUIDs: [FD6F]
+  serviceData:
+    FD6F:
+      layout: [{identifier: bytes, count: 16}, {metadata: bytes, count: 4}]
+      fields:
+        # A phone makes them of a key that changes every day; these are any.
+        identifier:
+          generate: list
+          values:
+            - 26 8C C2 8A 42 53 01 8E 55 D7 C1 0E 8A A5 A3 0F
+            - 91 0F 5E 33 D1 7B 4C 60 A8 EE 12 09 7C B4 F0 5D
+            - 4B E2 70 C6 1D 88 93 F5 3A 02 BB 67 D4 19 0E A1
+        # The version and the transmit power, encrypted.
+        metadata: {generate: list, values: [40 08 C3 91, 7F 11 D0 2E, A5 6C 94 03]}
 """# + "\n"
         ),
         (
@@ -731,6 +1036,37 @@ services:
 """# + "\n"
         ),
         (
+            "ibeacon",
+            #"""
+# An iBeacon: it only broadcasts, and apps on iPhones learn that they are near it.
+mynah: 1
+name: iBeacon
+
+device:
+  name: Mynah iBeacon
+
+advertising:
+  localName: ""                     # the beacon takes 30 of the 31 bytes
+  connectable: false
+  scannable: false
+  interval: 100 ms                  # Apple's rules for beacons ask for it
+  manufacturerData:
+    0x004C:                         # Apple
+      layout:
+        - {type: uint16, bigEndian: true}
+        - {uuid: bytes, count: 16}
+        - {major: uint16, bigEndian: true}
+        - {minor: uint16, bigEndian: true}
+        - {measuredPower: sint8, unit: dBm}
+      fields:
+        type: 0x0215                # a beacon, and 21 bytes of it
+        uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+        major: 1
+        minor: 7
+        measuredPower: -59          # how strong it is at a distance of 1 m
+"""# + "\n"
+        ),
+        (
             "lock",
             #"""
 # A door lock that accepts its command only from a paired phone. profiles/phone-lock-app.yaml opens it.
@@ -849,6 +1185,236 @@ central:
           value: {hex: 01}            # open
       read: [6D796E61-0200-4C61-8000-6C6162000000/6D796E61-0201-4C61-8000-6C6162000000]
       onDisconnect: connect           # connects when the door is in range again
+"""# + "\n"
+        ),
+        (
+            "proximity",
+            #"""
+# A key finder: it alerts when a phone calls it, and when it has lost its phone (Proximity Profile 1.0.1, Find
+# Me Profile 1.0). The event alert.changed says so.
+mynah: 1
+name: Key finder
+
+device:
+  name: Mynah Finder
+  appearance: tag                   # 0x0200
+
+advertising:
+  serviceUUIDs: [immediate-alert, link-loss, tx-power]
+  interval: 100 ms
+
+services:
+  # The phone writes the level for later: 0 is no alert, 1 a mild and 2 a high one. A new link ends the alert.
+  - uuid: link-loss
+    behavior: link-loss
+    characteristics:
+      - uuid: alert-level
+        properties: [read, write]
+        value: {fields: {alertLevel: no alert}}
+        maxLength: 1
+  # The phone writes a level, and the device alerts at once; 0 or the end of the link ends that.
+  - uuid: immediate-alert
+    behavior: immediate-alert
+    characteristics:
+      - uuid: alert-level
+        properties: [writeWithoutResponse]
+        maxLength: 1
+  # With it and the strength of what it receives a phone knows how near the device is.
+  - uuid: tx-power
+    characteristics:
+      - uuid: tx-power-level
+        properties: [read]
+        value: {fields: {txPowerLevel: 0 dBm}}
+"""# + "\n"
+        ),
+        (
+            "pulse-oximeter",
+            #"""
+# A pulse oximeter: spot checks that it has stored, which a phone asks for, and continuous measurements
+# (Pulse Oximeter Service 1.0.1).
+mynah: 1
+name: Pulse oximeter
+
+device:
+  name: Mynah Oximeter
+  appearance: pulse-oximeter        # 0x0C40
+
+advertising:
+  serviceUUIDs: [pulse-oximeter]
+  interval: 100 ms
+
+services:
+  - uuid: pulse-oximeter
+    behavior: pulse-oximeter        # answers the record access control point
+    records: 6                      # stored at the start; each is a tick of the fields below
+    characteristics:
+      # Only a report sends spot checks, at most one each 100 ms, and the response in the end.
+      - uuid: plx-spot-check-measurement
+        properties: [indicate]
+        value:
+          fields:
+            spO2: {generate: randomWalk, from: 97, min: 92, max: 99 %, step: 1}
+            pulseRate: {generate: randomWalk, from: 68, min: 55, max: 95, step: 4}
+            timestamp:
+              generate: list
+              values: [2026-01-01T08:00:00, 2026-01-01T12:30:00, 2026-01-01T18:00:00, 2026-01-02T08:10:00]
+        every: 100 ms
+      - uuid: plx-continuous-measurement
+        properties: [notify]
+        value:
+          fields:
+            spO2: {generate: randomWalk, from: 97, min: 94, max: 99 %, step: 0.5}
+            pulseRate: {generate: randomWalk, from: 68, min: 60, max: 80, step: 2}
+            pulseAmplitudeIndex: {generate: noise, around: 4.2, by: 0.5}
+        every: 1 s
+      - uuid: plx-features
+        properties: [read]
+        value: {fields: {spotCheckStorage: true, spotCheckTimestamp: true, pulseAmplitudeIndex: true}}
+      # Without a subscription a request gets 0xFD, and during a report everything but an abort gets 0xFE.
+      - uuid: record-access-control-point
+        properties: [write, indicate]
+        maxLength: 20
+"""# + "\n"
+        ),
+        (
+            "running-speed-and-cadence",
+            #"""
+# A foot pod, which measures how a runner runs (Running Speed and Cadence Service 1.0).
+mynah: 1
+name: Foot pod
+
+device:
+  name: Mynah Foot Pod
+  appearance: on-shoe-running-walking-sensor  # 0x0442
+
+advertising:
+  serviceUUIDs: [running-speed-and-cadence]
+  interval: 100 ms
+
+services:
+  - uuid: running-speed-and-cadence
+    behavior: running-speed-and-cadence       # answers the SC control point
+    characteristics:
+      # 3 m a second, in 84 strides a minute; the distance goes on from where it is set.
+      - uuid: rsc-measurement
+        properties: [notify]
+        value:
+          fields:
+            instantaneousSpeed: {generate: noise, around: 3 m/s, by: 0.1 m/s}
+            instantaneousCadence: {generate: noise, around: 168, by: 2}
+            instantaneousStrideLength: 1.07 m
+            totalDistance: {generate: counter, by: 3 m}
+            running: true
+        every: 1 s
+      - uuid: rsc-feature
+        properties: [read]
+        value:
+          fields:
+            instantaneousStrideLength: true
+            totalDistance: true
+            walkingOrRunningStatus: true
+            calibrationProcedure: true
+            multipleSensorLocations: true
+      - uuid: sensor-location
+        properties: [read]
+        value: {fields: {sensorLocation: top of shoe}}
+      # 01 sets the distance, 02 calibrates, 03 sets the location, 04 lists the locations. Without a
+      # subscription: 0x81.
+      - uuid: sc-control-point
+        properties: [write, indicate]
+        maxLength: 20
+"""# + "\n"
+        ),
+        (
+            "ruuvi",
+            #"""
+# A RuuviTag, which broadcasts the weather and its own movement (Ruuvi's data format 5, RAWv2).
+mynah: 1
+name: RuuviTag
+
+device:
+  name: Ruuvi 884F
+
+advertising:
+  localName: ""                     # the data takes all of the 31 bytes
+  connectable: false
+  scannable: false
+  interval: 1285 ms
+  every: 2570 ms                    # a new measurement, and a new number of it
+  manufacturerData:
+    0x0499:                         # Ruuvi Innovations
+      layout:
+        - {format: uint8}
+        - {temperature: sint16, unit: °C, resolution: 0.005, bigEndian: true}
+        - {humidity: uint16, unit: "%", resolution: 0.0025, bigEndian: true}
+        - {pressure: uint16, unit: Pa, offset: 50000, bigEndian: true}
+        - {accelerationX: sint16, unit: G, resolution: 0.001, bigEndian: true}
+        - {accelerationY: sint16, unit: G, resolution: 0.001, bigEndian: true}
+        - {accelerationZ: sint16, unit: G, resolution: 0.001, bigEndian: true}
+        # Two numbers in 16 bits, the lower one first.
+        - power:
+            - {txPower: 5, unit: dBm, resolution: 2, offset: -40}
+            - {battery: 11, unit: V, resolution: 0.001, offset: 1.6}
+          bigEndian: true
+        - {movements: uint8}
+        - {sequence: uint16, bigEndian: true}
+        - {address: bytes, count: 6}
+      fields:
+        format: 5
+        temperature: {generate: sine, min: -5, max: 24, period: 10 min}
+        humidity: {generate: sine, min: 40, max: 60, period: 15 min}
+        pressure: {generate: sine, min: 1008 hPa, max: 1018 hPa, period: 1 h}
+        accelerationX: 0.004
+        accelerationY: {generate: square, min: -0.02, max: 0.02, period: 1 min}
+        accelerationZ: 1.036
+        txPower: 4
+        battery: {generate: ramp, from: 3, to: 2.4, period: 24 h}
+        movements: {generate: counter}
+        sequence: {generate: counter, from: 205}
+        address: CB B8 33 4C 88 4F  # a tag sends its own address; apps tell tags apart by it
+"""# + "\n"
+        ),
+        (
+            "weight-scale",
+            #"""
+# A weight scale with two users: it stores what they weigh, and indicates each measurement until a phone has
+# confirmed it (Weight Scale Service 1.0.1).
+mynah: 1
+name: Weight scale
+
+device:
+  name: Mynah Scale
+  appearance: weight-scale          # 0x0C80
+
+advertising:
+  serviceUUIDs: [weight-scale]
+  interval: 100 ms
+
+services:
+  - uuid: weight-scale
+    behavior: weight-scale          # stores each measurement until it is confirmed
+    records: 2                      # stored at the start
+    characteristics:
+      # Write lb and in for a scale of those units: both then have them.
+      - uuid: weight-measurement
+        properties: [indicate]
+        value:
+          fields:
+            weight: {generate: list, values: [72.4 kg, 58.2 kg, 72.6 kg, 58.1 kg]}
+            timestamp: {generate: clock, start: 2026-01-01T07:00:00Z}
+            userID: {generate: list, values: [1, 2]}
+            bmi: {generate: list, values: [22.3, 20.6, 22.4, 20.6]}
+            height: {generate: list, values: [1.8 m, 1.68 m]}
+        every: 1 min
+      - uuid: weight-scale-feature
+        properties: [read]
+        value:
+          fields:
+            timestamp: true
+            multipleUsers: true
+            bmi: true
+            weightResolution: 7     # 0.005 kg or 0.01 lb
+            heightResolution: 3     # 0.001 m or 0.1 in
 """# + "\n"
         ),
     ]

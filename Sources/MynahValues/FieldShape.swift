@@ -101,8 +101,12 @@ extension LayoutBit {
         switch self {
         case .boolean(let name): FieldShape(name, .boolean)
         case .optionalBoolean(let name): FieldShape(name, .boolean, isOptional: true)
-        case .number(let name, let width):
-            FieldShape(name, .number(lower: 0, upper: Double(1 << width - 1), step: 1, short: nil))
+        case .number(let name, let width, let resolution, let unit):
+            FieldShape(
+                name,
+                .number(
+                    lower: resolution.number(0), upper: resolution.number(1 << width - 1),
+                    step: resolution.factor, short: nil), unit: unit)
         case .enumeration(let name, _, let names): FieldShape(name, .choice(names))
         case .announces, .widens, .otherUnit, .reserved: nil
         }

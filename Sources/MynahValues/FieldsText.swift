@@ -55,6 +55,7 @@ package enum FieldsText {
         }
         words = words.map { $0.count > 1 && $0.allSatisfy(\.isUppercase) ? $0 : $0.lowercased() }
         if words[0] == "rr" { words[0] = "RR" }
+        if words.prefix(2) == ["sp", "o2"] { words.replaceSubrange(..<2, with: ["SpO2"]) }
         return words.joined(separator: " ")
     }
 }

@@ -57,12 +57,15 @@ extension KnownLayouts {
             field("meanArterialPressure", .medfloat16, "mmHg", or: .init("kPa")),
             field("timestamp", .dateTime),
             field("pulseRate", .medfloat16, "bpm"), field("userID", uint8),
-            bits(
-                "status", 2, .boolean("bodyMovement"), .boolean("cuffTooLoose"), .boolean("irregularPulse"),
-                .enumeration(
-                    "pulseRateRange", width: 2, names: ["within the range", "above it", "below it"]),
-                .boolean("improperPosition")),
+            pressureStatus,
         ]
+    }
+
+    static var pressureStatus: LayoutField {
+        bits(
+            "status", 2, .boolean("bodyMovement"), .boolean("cuffTooLoose"), .boolean("irregularPulse"),
+            .enumeration("pulseRateRange", width: 2, names: ["within the range", "above it", "below it"]),
+            .boolean("improperPosition"))
     }
 
     private static func glucose(_ number: UInt16) -> Entries? {

@@ -16,7 +16,9 @@ package enum KnownLayouts {
 
     /// The layouts by number, made at first use: all of them would take 50 kB, and a device needs few.
     private static let made = MadeOnce<UInt16, ValueLayout> { number in
-        (general(number) ?? health(number) ?? fitness(number) ?? environment(number)).map { ValueLayout($0) }
+        let entries =
+            general(number) ?? health(number) ?? body(number) ?? fitness(number) ?? environment(number)
+        return entries.map { ValueLayout($0) }
     }
 
     // Short ways to write the tables.

@@ -34,6 +34,8 @@ package struct LayoutField: Hashable, Sendable {
         case rest
         /// The number in an earlier field.
         case field(String)
+        /// Always this number.
+        case exactly(Int)
     }
 
     /// The condition for the presence of a field: another field has a certain value.
@@ -94,16 +96,21 @@ package struct LayoutField: Hashable, Sendable {
     }
 }
 
-/// The number that the integer 1 represents, as a fraction: 1/100 °C, 1/1024 s, 1000 kg.
+/// The difference that the integer 1 makes, as a fraction: 1/100 °C, 1/1024 s, 1000 kg; and the number that
+/// the integer 0 means.
 package struct Resolution: Hashable, Sendable {
     package var numerator: Int
     package var denominator: Int
+    /// The number that the integer 0 means.
+    package var offset: Double
 
-    package init(_ numerator: Int, _ denominator: Int = 1) {
+    package init(_ numerator: Int, _ denominator: Int = 1, offset: Double = 0) {
         self.numerator = numerator
         self.denominator = denominator
+        self.offset = offset
     }
 
+    /// The integer is the number.
     package static let one = Resolution(1)
 
     /// The fraction as a floating-point number.
@@ -112,25 +119,27 @@ package struct Resolution: Hashable, Sendable {
     /// The number that an integer represents.
     func number(_ integer: Int) -> Double { number(Double(integer)) }
 
-    /// The number that an integer represents, given as a `Double`.
-    func number(_ whole: Double) -> Double { whole * Double(numerator) / Double(denominator) }
+    /// The number that a whole number means.
+    func number(_ whole: Double) -> Double { whole * Double(numerator) / Double(denominator) + offset }
 
     /// The integer that represents the nearest number.
     ///
     /// The result is not finite if the number is not.
     func integer(_ number: Double) -> Double {
-        (number * Double(denominator) / Double(numerator)).rounded()
+        ((number - offset) * Double(denominator) / Double(numerator)).rounded()
     }
 
     /// The number of decimals that distinguish two neighbouring values.
     var decimals: Int {
         var (digits, power) = (0, 1)
-        while power < denominator, digits < 9 {
+        while power < denominator || !isWhole(offset * Double(power)), digits < 9 {
             digits += 1
             power *= 10
         }
-        return denominator > 1 ? digits : 0
+        return digits
     }
+
+    private func isWhole(_ number: Double) -> Bool { abs(number - number.rounded()) < 1e-6 }
 }
 
 /// One or more bits of the flags at the beginning of a value.
@@ -145,9 +154,9 @@ package enum LayoutBit: Hashable, Sendable {
     case boolean(String)
     /// Two bits: a Boolean field, and whether the field is present.
     case optionalBoolean(String)
-    /// A field with an unsigned number of `width` bits.
-    case number(String, width: Int)
-    /// A field of `width` bits with a name for each number from 0 on.
+    /// A field with an unsigned number of `width` bits, and the number that these mean.
+    case number(String, width: Int, by: Resolution = .one, unit: String? = nil)
+    /// A field of `width` bits, with a name for each of the values from 0 on.
     case enumeration(String, width: Int, names: [String])
     /// A number of reserved bits.
     case reserved(Int)
@@ -157,14 +166,14 @@ package enum LayoutBit: Hashable, Sendable {
         switch self {
         case .announces, .widens, .otherUnit, .boolean: 1
         case .optionalBoolean: 2
-        case .number(_, let width), .enumeration(_, let width, _), .reserved(let width): width
+        case .number(_, let width, _, _), .enumeration(_, let width, _), .reserved(let width): width
         }
     }
 
-    /// The name of the field in these bits, or `nil` if they are not a field.
-    var field: String? {
+    /// The field that it is, or `nil` if it speaks about others.
+    package var field: String? {
         switch self {
-        case .boolean(let name), .optionalBoolean(let name), .number(let name, _),
+        case .boolean(let name), .optionalBoolean(let name), .number(let name, _, _, _),
             .enumeration(let name, _, _):
             name
         case .announces, .widens, .otherUnit, .reserved: nil

@@ -63,7 +63,8 @@ private struct FieldReader {
             case .boolean(let name): bitFields.append(NamedField(name, .boolean(value == 1)))
             case .optionalBoolean(let name):
                 if value & 2 != 0 { bitFields.append(NamedField(name, .boolean(value & 1 == 1))) }
-            case .number(let name, _): bitFields.append(NamedField(name, .integer(Int(value))))
+            case .number(let name, _, let resolution, let unit):
+                bitFields.append(NamedField(name, resolution.value(Int(value)), unit))
             case .enumeration(let name, _, let names):
                 bitFields.append(NamedField(name, Self.named(Int(value), names)))
             case .reserved: break
@@ -93,6 +94,7 @@ private struct FieldReader {
             else { return nil }
             limit = count
         }
+        if case .exactly(let count) = entry.count { limit = count }
         if kind == .utf8 || kind == .bytes {
             guard limit == .max || rest.count >= limit else { return nil }
             return content(kind, rest.prefix(limit))
@@ -145,10 +147,7 @@ private struct FieldReader {
         }
         let shift = UInt64(64 - width)
         let integer = isSigned ? Int(Int64(bitPattern: bits << shift) >> Int64(shift)) : Int(bits)
-        if resolution == .one { return .integer(integer) }
-        let (whole, isTooLarge) = integer.multipliedReportingOverflow(by: resolution.numerator)
-        if resolution.denominator == 1, !isTooLarge { return .integer(whole) }
-        return .number(NumberText.rounded(resolution.number(integer), decimals: resolution.decimals))
+        return resolution.value(integer)
     }
 
     private func scaled(_ number: Double, _ entry: LayoutField) -> FieldValue {
@@ -160,5 +159,18 @@ private struct FieldReader {
 
     private func resolution(of entry: LayoutField) -> Resolution {
         inOtherUnit.contains(entry.name) ? entry.otherUnit?.resolution ?? entry.resolution : entry.resolution
+    }
+}
+
+extension Resolution {
+    /// What an integer means: a whole number if it is one, and else one with as many decimals as it needs.
+    fileprivate func value(_ integer: Int) -> FieldValue {
+        if self == .one { return .integer(integer) }
+        let (product, isTooLarge) = integer.multipliedReportingOverflow(by: numerator)
+        if denominator == 1, !isTooLarge, let offset = Int(exactly: offset) {
+            let (sum, isBeyond) = product.addingReportingOverflow(offset)
+            if !isBeyond { return .integer(sum) }
+        }
+        return .number(NumberText.rounded(number(integer), decimals: decimals))
     }
 }

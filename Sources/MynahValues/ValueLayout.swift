@@ -110,8 +110,8 @@ extension ValueLayout {
             }
             return isGiven
         }
-        // A field that repeats up to the end may occur no times.
-        guard isGiven || entry.count != .one else {
+        // A field that repeats up to the end, or as often as another says, may occur no times.
+        guard isGiven || entry.count.canBeNone else {
             throw LayoutProblem(entry.name, "\(entry.name) is missing")
         }
         return isGiven
@@ -158,7 +158,14 @@ extension ValueLayout {
         case .optionalBoolean(let name):
             guard let field = given[name] else { return 0 }
             return try boolean(field) ? 3 : 2
-        case .number(let name, let width), .enumeration(let name, let width, _):
+        case .number(let name, let width, let resolution, _) where resolution != .one:
+            guard let field = given[name] else { return 0 }
+            let integer = resolution.integer(try Self.number(field))
+            guard (0...Double(1 << width - 1)).contains(integer) else {
+                throw Self.outside(field, resolution, width, false, width.counting("bit"))
+            }
+            return UInt64(integer)
+        case .number(let name, let width, _, _), .enumeration(let name, let width, _):
             guard let field = given[name] else { return 0 }
             var names: [String] = []
             if case .enumeration(_, _, let known) = bit { names = known }
@@ -203,6 +210,11 @@ extension ValueLayout {
 
     private func encoded(_ entry: LayoutField, _ given: Given) throws(LayoutProblem) -> [UInt8] {
         guard let field = given[entry.name] else { return [] }
+        if case .exactly(let count) = entry.count, Self.count(of: field.value) != count {
+            throw LayoutProblem(
+                field.name,
+                "\(field.name) has \(Self.count(of: field.value)) of the \(count) that its layout counts")
+        }
         let kind = try isWide(entry.name, given) ? entry.wideKind ?? entry.kind : entry.kind
         if entry.kind == .utf8 || entry.kind == .bytes { return try Self.encoded(field, kind, entry) }
         if entry.count == .one { return try Self.encoded(field, kind, entry) }
@@ -333,8 +345,8 @@ extension ValueLayout {
     ) -> LayoutProblem {
         let limits = limits(bits, isSigned)
         return outside(
-            field, NumberText.ofLimit(limits.lower * resolution.factor),
-            NumberText.ofLimit(limits.upper * resolution.factor),
+            field, NumberText.ofLimit(resolution.number(limits.lower)),
+            NumberText.ofLimit(resolution.number(limits.upper)),
             type)
     }
 
@@ -354,6 +366,16 @@ extension ValueLayout {
         let shifts = (0..<octets).map { UInt64(8 * $0) }
         for shift in isBigEndian ? shifts.reversed() : shifts {
             bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+}
+
+extension LayoutField.Count {
+    /// Whether a value may have the field no times.
+    fileprivate var canBeNone: Bool {
+        switch self {
+        case .one, .exactly: false
+        case .rest, .field: true
         }
     }
 }

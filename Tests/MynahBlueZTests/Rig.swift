@@ -95,6 +95,7 @@ extension RadioEvent {
         case .recovered: "recovered"
         case .connected(let peer): "connected \(peer.address.map { "\($0)" } ?? "?")"
         case .peerChanged: "peerChanged"
+        case .linkLost: "linkLost"
         case .disconnected: "disconnected"
         case .mtuChanged(_, let mtu): "mtu \(mtu)"
         case .paired: "paired"

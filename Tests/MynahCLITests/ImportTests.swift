@@ -8,7 +8,8 @@ import Testing
     /// The accessories among the shipped profiles: an app's adverts are an iPhone's, which no accessory has.
     private static let shipped = [
         "battery", "bike-trainer", "current-time", "cycling-power", "cycling-speed-and-cadence",
-        "device-information", "environmental-sensing", "everything-accessory", "fitness-machine",
+        "device-information", "environmental-sensing", "esp32-uart", "everything-accessory",
+        "fitness-machine",
         "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate", "lock",
         "nordic-uart",
     ]

@@ -4,7 +4,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ProfileCommandTests {
     private static let templates = [
-        "heart-rate", "battery", "device-information", "environmental-sensing", "everything-accessory",
+        "heart-rate", "battery", "device-information", "eddystone", "environmental-sensing",
+        "everything-accessory",
         "everything-app", "flaky-heart-rate", "health-thermometer", "nordic-uart",
     ]
 
@@ -20,7 +21,7 @@ import Testing
         #expect(checked.error.isEmpty)
         let shown = try await VirtualStage.play("show", file.path)
         #expect(shown.status == .exited(0))
-        #expect(shown.output.contains("service"))
+        #expect(shown.output.contains(template == "eddystone" ? "set tlm" : "service"))
         let list = try await VirtualStage.play("new", "--help")
         #expect(list.output.contains(template))
     }

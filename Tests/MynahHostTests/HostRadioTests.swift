@@ -96,6 +96,19 @@ import Testing
         #expect(rig.controller.state.withLock { $0.sent().last } == "4:0B" + Hex.encode(Array(0..<200)))
     }
 
+    /// Connection Timeout, Remote User Terminated Connection, and Connection Terminated by Local Host.
+    @Test(arguments: [(0x08, true), (0x13, false), (0x16, false)] as [(UInt8, Bool)])
+    func `a link is lost if nothing was heard of it, and not if one of the two ends it`(
+        _ reason: UInt8, _ isLost: Bool
+    ) async throws {
+        let rig = try await HostRig()
+        rig.controller.connect()
+        rig.controller.disconnect(reason: reason)
+        try await rig.wait(for: "disconnected")
+        #expect(rig.sink.words.contains("link lost") == isLost)
+        #expect(rig.sink.words.last == "disconnected")
+    }
+
     @Test func `an answer that comes later reaches the link it was asked on, and no other`() async throws {
         let rig = try await HostRig()
         let reply = PendingReply()

@@ -22,6 +22,7 @@ final class HostSink: RadioSink {
             case .lost(let error): state.words.append("lost: \(error.message)")
             case .recovered: state.words.append("recovered")
             case .connected(let peer): state.words.append("connected \(peer.address?.description ?? "")")
+            case .linkLost: state.words.append("link lost")
             case .disconnected: state.words.append("disconnected")
             case .mtuChanged(_, let mtu): state.words.append("mtu \(mtu)")
             case .read(let request):

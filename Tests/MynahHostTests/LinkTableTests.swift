@@ -102,7 +102,7 @@ import Testing
         // The controller repeats itself.
         #expect(scene.begin(4) == [])
         #expect(scene.links.handles == [1, 4])
-        #expect(scene.end(1) == ["removed 1", "disconnected 1: as asked for"])
+        #expect(scene.end(1) == ["removed 1", "disconnected 1: the supervision timeout expired"])
         #expect(scene.begin(1) == ["added 1", "connected 3"])
         #expect(scene.end(7) == [])
     }
@@ -201,7 +201,7 @@ import Testing
         _ = scene.begin(1)
         _ = scene.share()
         scene.links.leave(Peer.ID(2))
-        #expect(scene.end() == ["removed 1", "disconnected 2: as asked for"])
+        #expect(scene.end() == ["removed 1", "disconnected 2: the supervision timeout expired"])
     }
 
     @Test func `a link that a central made fulfils a request for one to it`() {

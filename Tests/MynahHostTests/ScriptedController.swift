@@ -156,8 +156,8 @@ final class ScriptedController: HCITransport {
                 [0x01, 0] + handle.littleEndianBytes + [1, 1] + address + [0x18, 0, 0, 0, 0x48, 0, 0]))
     }
 
-    func disconnect(_ handle: ConnectionHandle = 0x40) {
-        tell(HCIEvent(HCIEvent.disconnectionComplete, [0] + handle.littleEndianBytes + [0x13]))
+    func disconnect(_ handle: ConnectionHandle = 0x40, reason: UInt8 = 0x13) {
+        tell(HCIEvent(HCIEvent.disconnectionComplete, [0] + handle.littleEndianBytes + [reason]))
     }
 
     /// An L2CAP PDU of the central, cut into packets of 27 bytes.

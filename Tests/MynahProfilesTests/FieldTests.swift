@@ -91,6 +91,24 @@ import Testing
             ),
             ("{layout: [{list: uint16, count: rest}], fields: {list: [1, 2]}}", "01000200"),
             (
+                "{layout: [{list: uint16, count: 2}, {end: uint8}], fields: {list: [1, 2], end: 3}}",
+                "0100020003"
+            ),
+            ("{layout: [{id: bytes, count: 3}, {end: uint8}], fields: {id: AB CD EF, end: 3}}", "ABCDEF03"),
+            // 101325 Pa are 51325 above 50000, and a field may still be called offset.
+            (
+                "{layout: [{pressure: uint16, unit: Pa, offset: 50000, bigEndian: true}, {offset: uint8}], "
+                    + "fields: {pressure: 1013.25 hPa, offset: 7}}", "C87D07"
+            ),
+            // Ruuvi's own test vector of data format 5: 22 steps of 2 dBm above -40 in the lower five bits,
+            // and 1377 mV above 1.6 V in the others.
+            (
+                "{layout: [{power: [{txPower: 5, unit: dBm, resolution: 2, offset: -40}, "
+                    + "{battery: 11, unit: V, resolution: 0.001, offset: 1.6}], bigEndian: true}], "
+                    + "fields: {txPower: 4, battery: 2.977}}", "AC36"
+            ),
+            ("{layout: [{flags: [on, {level: 3}, off]}], fields: {level: 5, off: true}}", "1A"),
+            (
                 "{layout: [{speed: uint16, unit: km/h, resolution: 0.01}, {time: uint24, unit: s, "
                     + "resolution: 1/1024}], fields: {speed: 1 m/s, time: 500 ms}}", "6801000200"
             ),
@@ -108,6 +126,27 @@ import Testing
         ])
     func layouts(value: String, bytes: String) throws {
         #expect(try Self.bytes(Self.nordic, value) == bytes)
+    }
+
+    @Test func `numbers with an offset and in bits are read as they are written`() throws {
+        let own = try Self.first(
+            Self.typed(
+                Self.nordic,
+                "{layout: [{level: uint8, offset: 0.5}, {whole: uint16, resolution: 2, offset: -40}, "
+                    + "{bits: [on, {low: 3, unit: V, resolution: 0.1, offset: 1.6}]}]}"))
+        #expect(
+            own.layout?.decode([2, 3, 0, 0x0B]) == [
+                .init("level", .number(2.5)), .init("whole", .integer(-34)), .init("on", .boolean(true)),
+                .init("low", .number(2.1), "V"),
+            ])
+    }
+
+    @Test func `a counter with an offset begins there, and wraps at the type's width`() throws {
+        let text = "{layout: [{n: uint8, offset: 100}], fields: {n: {generate: counter, by: 2}}}"
+        let values = try Self.generator(Self.nordic, text)
+        #expect([0, 1, 127, 128].map { values.value(at: $0) } == [[0], [2], [254], [0]])
+        let late = "{layout: [{n: uint8, offset: 100}], fields: {n: {generate: counter, from: 103}}}"
+        #expect(try Self.generator(Self.nordic, late).value(at: 1) == [4])
     }
 
     @Test func `a layout alone describes what is written`() throws {
@@ -210,11 +249,33 @@ import Testing
             ),
             (
                 "3001", "{layout: [{a: float32}, {b: utf8, count: a}]}",
-                "57: count must be rest or a field that is a whole number, and a is not"
+                "57: count must be rest, a number or a field that is a whole number, and a is none"
             ),
             (
                 "3001", "{layout: [{a: uint8, resolution: 0}]}",
                 "49: resolution must be a number above 0, as 0.01 or 1/1024, not \"0\""
+            ),
+            (
+                "3001", "{layout: [{a: uint8, offset: much}]}",
+                "45: offset must be a number, as -40 or 1.6, not \"much\""
+            ),
+            ("3001", "{layout: [{a: float32, offset: 1}]}", "39: offset has no effect on a float"),
+            ("3001", "{layout: [{a: bytes, count: 0}]}", "44: count must be between 1 and 512, not 0"),
+            (
+                "3001", "{layout: [{a: bytes, count: 3}], fields: {a: AB CD}}",
+                "61: a has 2 of the 3 that its layout counts"
+            ),
+            (
+                "3001", "{layout: [{a: [{b: 33}]}]}",
+                "35: the number of bits of b must be between 1 and 32, not 33"
+            ),
+            (
+                "3001", "{layout: [{a: [{b: 4}, c, {d: 32}, {e: 32}]}]}",
+                "30: a must have 1 to 64 bits, not 69"
+            ),
+            (
+                "3001", "{layout: [{a: [{b: 3, resolution: 2, offset: -4}]}], fields: {b: 11}}",
+                "81: b must be between -4 and 10, which 3 bits holds, not 11"
             ),
             (
                 "3001", "{layout: [{n: sint64}], fields: {n: -9223372036854775809}}",
@@ -229,7 +290,7 @@ import Testing
             (
                 "3001", "{layout: [{a: uint8, wen: b}]}",
                 "26: a field of a layout has one name, and this one has a and wen; "
-                    + "known words besides the name are when, count, unit, resolution and bigEndian"
+                    + "known words besides the name are when, count, unit, resolution, offset and bigEndian"
             ),
             (
                 "3001", "{layout: [{a: uint8}, {b: uint8, when: a == 2}], fields: {a: 1, b: 2}}",

@@ -4,11 +4,17 @@ import Testing
 
 @Suite struct ShippedProfileTests {
     static let names = [
-        "battery", "bike-trainer", "current-time", "cycling-power", "cycling-speed-and-cadence",
-        "device-information", "environmental-sensing", "everything-accessory", "everything-app",
-        "fitness-machine", "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate",
-        "lock",
-        "nordic-uart", "phone-heart-rate-app", "phone-lock-app",
+        "altbeacon", "battery", "bike-trainer", "blood-pressure", "body-composition", "bthome",
+        "current-time", "cycling-power",
+        "cycling-speed-and-cadence", "device-information", "eddystone", "environmental-sensing", "esp32-uart",
+        "everything-accessory", "everything-app", "exposure-notification", "fitness-machine",
+        "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate", "ibeacon", "lock",
+        "nordic-uart", "phone-heart-rate-app", "phone-lock-app", "proximity", "pulse-oximeter",
+        "running-speed-and-cadence", "ruuvi", "weight-scale",
+    ]
+    /// Those that only broadcast.
+    static let broadcasters: Set = [
+        "altbeacon", "bthome", "eddystone", "exposure-notification", "ibeacon", "ruuvi",
     ]
 
     @Test("each shipped profile is read without a warning", arguments: names)
@@ -16,7 +22,9 @@ import Testing
         let profile = try ProfileLoader.load(path: "\(repository)/profiles/\(name).yaml")
         #expect(profile.warnings.map(\.description) == [])
         let isCentral = name.hasPrefix("phone-")
-        #expect(profile.services.isEmpty == isCentral)
+        #expect(profile.services.isEmpty == (isCentral || Self.broadcasters.contains(name)))
+        let sets = profile.advertising?.advertisement.sets ?? []
+        #expect(Self.broadcasters.contains(name) == sets.contains { !$0.isConnectable && !$0.isScannable })
         #expect((profile.advertising == nil) == isCentral)
         #expect(profile.centrals.isEmpty != isCentral)
         #expect((profile.app != nil) == (name == "everything-app" || isCentral))

@@ -35,10 +35,13 @@ import Testing
 
     @Test(arguments: UsableServices.names)
     func `a used service is the one that its template prints, which has no problem`(_ name: String) throws {
-        let text = try #require(ProfileTemplates.text(named: name))
+        let (template, places) = UsableServices.places(of: name)
+        let text = try #require(ProfileTemplates.text(named: template))
         #expect(problems(text) == [])
-        let printed = try #require(profile(text).services.first)
-        #expect(shape(try used(name)) == shape(printed))
+        let all = try profile(text).services
+        let printed = try #require(all[places].first)
+        let services = try profile(head("services:\n  - use: \(name)\n")).services
+        #expect(services.map(shape) == all[places].map(shape))
         #expect(problems(head("services: [{use: \(name)}]\n")) == [])
         #expect(text.contains("\nservices:\n"))
         #expect(printed.characteristics.isEmpty == false)
@@ -54,6 +57,21 @@ import Testing
             else { continue }
             #expect(layout.decode(bytes) != nil, "\(characteristic.uuid)")
         }
+    }
+
+    @Test func `proximity is three services, and each of them can be used with changes`() throws {
+        let all = try profile(head("services: [{use: battery}, {use: proximity}]\n")).services
+        #expect(all.map(\.uuid) == ["180F", "1803", "1802", "1804"])
+        #expect(all.map(\.behavior) == [nil, .linkLoss, .immediateAlert, nil])
+        #expect(all.compactMap { $0.characteristics.first?.uuid } == ["2A19", "2A06", "2A06", "2A07"])
+        let keys = "    characteristics: [{uuid: 2A06, value: {hex: 02}}]\n"
+        let loss = try used("link-loss", keys)
+        #expect(loss.behavior == .linkLoss && loss.characteristics.count == 1)
+        #expect(
+            problems(head("services:\n  - use: proximity\n" + keys)) == [
+                "5:5: error: proximity is three services: use link-loss, immediate-alert or tx-power to "
+                    + "change one of them"
+            ])
     }
 
     @Test func `keys beside replace whole values, and new characteristics are appended`() throws {
@@ -133,7 +151,8 @@ import Testing
         ),
         (
             "use: battery\n    records: 4",
-            "5:14: error: records has no effect without behavior: glucose"
+            "5:14: error: records has no effect without behavior: blood-pressure, body-composition, glucose, "
+                + "pulse-oximeter or weight-scale"
         ),
         ("use: glucose\n    records: 10001", "5:14: error: records must be between 0 and 10000, not 10001"),
     ])

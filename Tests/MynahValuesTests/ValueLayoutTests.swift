@@ -102,6 +102,80 @@ import Testing
             """),
         Vector(
             "2A9D", "01 10 27", [.init("weight", .number(100), "lb")], "100 lb"),
+        // 1233, 925 and 633 tenths.
+        Vector(
+            "2A35", "1E D1 F4 4E 00 9D F3 EA 07 01 1F 0C 05 09 79 F2 01 02 00",
+            [
+                .init("systolic", .number(123.3), "mmHg"), .init("diastolic", .number(78), "mmHg"),
+                .init("meanArterialPressure", .number(92.5), "mmHg"),
+                .init("timestamp", .text("2026-01-31T12:05:09")), .init("pulseRate", .number(63.3), "bpm"),
+                .init("userID", .integer(1)), .init("bodyMovement", .boolean(false)),
+                .init("cuffTooLoose", .boolean(true)), .init("irregularPulse", .boolean(false)),
+                .init("pulseRateRange", .named(0, "within the range")),
+                .init("improperPosition", .boolean(false)),
+            ],
+            """
+            123.3 mmHg, diastolic 78 mmHg, mean arterial pressure 92.5 mmHg, timestamp 2026-01-31T12:05:09, \
+            pulse rate 63.3 bpm, user ID 1, no body movement, cuff too loose, no irregular pulse, pulse rate \
+            range within the range, no improper position
+            """),
+        Vector(
+            "2A36", "01 14 00 00 00 00 00",
+            [
+                .init("currentCuffPressure", .number(20), "kPa"), .init("diastolic", .number(0)),
+                .init("meanArterialPressure", .number(0)),
+            ], "20 kPa, diastolic 0, mean arterial pressure 0"),
+        // 685 tenths.
+        Vector(
+            "2A5E", "01 61 00 AD F2 EA 07 01 1F 0C 05 09",
+            [
+                .init("spO2", .number(97), "%"), .init("pulseRate", .number(68.5), "bpm"),
+                .init("timestamp", .text("2026-01-31T12:05:09")), .init("clockNotSet", .boolean(false)),
+            ], "97 %, pulse rate 68.5 bpm, timestamp 2026-01-31T12:05:09, no clock not set"),
+        // 42 tenths.
+        Vector(
+            "2A5F", "13 61 00 44 00 60 00 46 00 62 00 43 00 2A F0",
+            [
+                .init("spO2", .number(97), "%"), .init("pulseRate", .number(68), "bpm"),
+                .init("spO2Fast", .number(96), "%"), .init("pulseRateFast", .number(70), "bpm"),
+                .init("spO2Slow", .number(98), "%"), .init("pulseRateSlow", .number(67), "bpm"),
+                .init("pulseAmplitudeIndex", .number(4.2), "%"),
+            ],
+            """
+            97 %, pulse rate 68 bpm, SpO2 fast 96 %, pulse rate fast 70 bpm, SpO2 slow 98 %, pulse rate slow \
+            67 bpm, pulse amplitude index 4.2 %
+            """),
+        Vector(
+            "2A60", "4C 00",
+            [
+                .init("spotCheckStorage", .boolean(true)), .init("spotCheckTimestamp", .boolean(true)),
+                .init("fastMeasurement", .boolean(false)), .init("slowMeasurement", .boolean(false)),
+                .init("pulseAmplitudeIndex", .boolean(true)), .init("multipleBonds", .boolean(false)),
+            ],
+            """
+            spot check storage, spot check timestamp, no fast measurement, no slow measurement, pulse \
+            amplitude index, no multiple bonds
+            """),
+        // 210 tenths, 8500 and 14480 parts of 200 in a kilogram, and 1800 mm.
+        Vector(
+            "2A9C", "0C 0D D2 00 01 F4 1A 34 21 90 38 08 07",
+            [
+                .init("bodyFatPercentage", .number(21), "%"), .init("userID", .integer(1)),
+                .init("basalMetabolism", .integer(6900), "kJ"), .init("bodyWaterMass", .number(42.5), "kg"),
+                .init("weight", .number(72.4), "kg"), .init("height", .number(1.8), "m"),
+                .init("multiplePacketMeasurement", .boolean(false)),
+            ],
+            """
+            21 %, user ID 1, basal metabolism 6900 kJ, body water mass 42.5 kg, weight 72.4 kg, height 1.8 m, \
+            no multiple packet measurement
+            """),
+        Vector(
+            "2A9E", "BF 01 00 00",
+            [
+                .init("timestamp", .boolean(true)), .init("multipleUsers", .boolean(true)),
+                .init("bmi", .boolean(true)), .init("weightResolution", .integer(7)),
+                .init("heightResolution", .integer(3)),
+            ], "timestamp, multiple users, bmi, weight resolution 7, height resolution 3"),
     ]
 
     @Test(arguments: vectors) func `a value is read and written as the layout says`(vector: Vector) throws {

@@ -41,14 +41,14 @@ struct AppleMedia: ServiceBehavior {
 
     /// Sends the supported commands to a new subscriber of the Remote Command characteristic.
     mutating func subscribed(
-        _ central: Peer.ID, to characteristic: BluetoothUUID, _ service: some ServiceState
+        _ central: Peer.ID?, to characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect] {
-        guard characteristic == Self.remoteCommand else { return [] }
+        guard let central, characteristic == Self.remoteCommand else { return [] }
         return [.send(player.commands.map(\.rawValue), of: Self.remoteCommand, to: central)]
     }
 
-    mutating func unsubscribed(_ central: Peer.ID, from characteristic: BluetoothUUID) {
-        if characteristic == Self.entityUpdate { clients[central] = nil }
+    mutating func unsubscribed(_ central: Peer.ID?, from characteristic: BluetoothUUID) {
+        if let central, characteristic == Self.entityUpdate { clients[central] = nil }
     }
 
     mutating func write(

@@ -150,9 +150,9 @@ struct AppleNotifications: ServiceBehavior {
 
     /// Sends a new subscriber the notifications that the phone already shows.
     mutating func subscribed(
-        _ central: Peer.ID, to characteristic: BluetoothUUID, _ service: some ServiceState
+        _ central: Peer.ID?, to characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect] {
-        guard characteristic == Self.source else { return [] }
+        guard let central, characteristic == Self.source else { return [] }
         waiting[central, default: Waiting()].isSubscribed = true
         for notification in notifications {
             let flags = notification.flags.union(.preExisting)
@@ -161,8 +161,8 @@ struct AppleNotifications: ServiceBehavior {
         return []
     }
 
-    mutating func unsubscribed(_ central: Peer.ID, from characteristic: BluetoothUUID) {
-        guard var left = waiting[central] else { return }
+    mutating func unsubscribed(_ central: Peer.ID?, from characteristic: BluetoothUUID) {
+        guard let central, var left = waiting[central] else { return }
         left.values.removeAll { $0.characteristic == characteristic }
         left.count = left.values.reduce(0) { $0 + $1.bytes.count }
         if characteristic == Self.source { left.isSubscribed = false }

@@ -150,7 +150,7 @@ final class DevicePlayer {
             sender.ticks.subscribe(attribute)
             memory.report(.subscribed, on: attribute, central) { $0.delivery = delivery }
             reactions.subscribed(to: attribute, by: central)
-            if let central { sender.behaviors?.subscribed(central, to: attribute) }
+            sender.behaviors?.subscribed(central, to: attribute)
             if let central, let latency = device.app?.connectionLatency,
                 appSide.asksForLatency(central.id)
             {
@@ -160,9 +160,9 @@ final class DevicePlayer {
             memory.noteWake(attribute)
             memory.report(.unsubscribed, on: attribute, central)
             sender.unsubscribe(central, from: attribute)
-        case .confirmed(let attribute, let central): memory.report(.confirmed, on: attribute, central)
+        case .confirmed(let attribute, let central): sender.confirmed(central, attribute)
         case .readyToUpdateSubscribers: sender.roomAppeared()
-        case .connected(let central): reactions.linkChanged(\.connect, of: central)
+        case .connected(let central): sender.linkBegan(of: central, then: reactions)
         case .disconnected(let central):
             sender.forgetLink(of: central)
             appSide.forget(central.id)

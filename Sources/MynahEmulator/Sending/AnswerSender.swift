@@ -50,7 +50,12 @@ final class AnswerSender {
             "a central that is not subscribed to \(memory.table.name(of: key)) gets no answer on it")
     }
 
-    /// Queues a value for a central, or for all if `central` is `nil`, as far as they are subscribed.
+    /// The centrals that get the values of an attribute; one `nil` for all if the radio cannot address one.
+    func targets(of key: AttributeKey) -> [Peer.ID?] {
+        updates.targets(of: key).map { if case .central(let id) = $0 { id } else { nil } }
+    }
+
+    /// Adds a value for one central, or for all if it is `nil`, as far as they are subscribed.
     ///
     /// Returns whether anybody is subscribed.
     @discardableResult
@@ -58,8 +63,7 @@ final class AnswerSender {
         _ value: [UInt8], of key: AttributeKey, to central: Peer.ID? = nil, inPieces isInPieces: Bool = false
     ) -> Bool {
         var isSubscribed = false
-        for target in updates.targets(of: key) {
-            let receiver: Peer.ID? = if case .central(let id) = target { id } else { nil }
+        for receiver in targets(of: key) {
             guard central == nil || receiver == nil || receiver == central else { continue }
             isSubscribed = true
             put(value, of: key, to: receiver, inPieces: isInPieces)

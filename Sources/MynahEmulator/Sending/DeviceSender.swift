@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahFaults
+import MynahProfiles
 import MynahSupport
 
 /// Sends the values of a device: its ticks, the values that requests have triggered, and the values of its
@@ -26,9 +27,21 @@ final class DeviceSender {
 
     func unsubscribe(_ central: Central?, from attribute: AttributeKey) {
         ticks.unsubscribe(central, from: attribute)
-        if let central { behaviors?.unsubscribed(central, from: attribute) }
+        behaviors?.unsubscribed(central, from: attribute)
         answers.unsubscribe(central, from: attribute)
         updates.room.signal()
+    }
+
+    /// A central has confirmed an indication.
+    func confirmed(_ central: Central?, _ attribute: AttributeKey) {
+        memory.report(.confirmed, on: attribute, central)
+        behaviors?.confirmed(central, attribute)
+    }
+
+    /// A central's link has begun: its services act, and then the device's rules.
+    func linkBegan(of central: Central, then rules: ReactionPlayer) {
+        behaviors?.linkBegan(of: central)
+        rules.linkChanged(\.connect, of: central)
     }
 
     func forgetLink(of central: Central) {

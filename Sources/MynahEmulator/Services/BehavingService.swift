@@ -16,12 +16,19 @@ struct BehavingService: Sendable {
     /// The behavior of a profile's service, if it has one.
     init?(_ service: Profile.Service) {
         switch service.behavior {
+        case .bloodPressure: self.init(StoredMeasurements("2A35", count: service.records))
+        case .bodyComposition: self.init(StoredMeasurements("2A9C", count: service.records))
         case .currentTime: self.init(CurrentTime())
         case .cyclingSpeedAndCadence: self.init(SensorControl())
         case .fitnessMachine: self.init(FitnessMachine())
         case .glucose: self.init(RecordAccess(count: service.records))
         case .heartRate: self.init(HeartRateControl())
+        case .immediateAlert: self.init(ImmediateAlert())
+        case .linkLoss: self.init(LinkLoss())
         case .nordicUART: self.init(SerialEcho())
+        case .pulseOximeter: self.init(RecordAccess(.pulseOximeter, count: service.records))
+        case .runningSpeedAndCadence: self.init(SensorControl(of: .running))
+        case .weightScale: self.init(StoredMeasurements("2A9D", count: service.records))
         case nil: return nil
         }
     }

@@ -1,11 +1,9 @@
 import MynahCore
 
-/// The stored records of a glucose meter, and the control point that pages them (Glucose Service 1.0.1, 3.4).
+/// The stored records of a meter, and the control point that pages them.
 ///
 /// Each record is the value of a tick. A report sends them one by one, and its response in the end.
 struct RecordAccess: ServiceBehavior {
-    static let measurement: BluetoothUUID = "2A18"
-    static let context: BluetoothUUID = "2A34"
     static let controlPoint: BluetoothUUID = "2A52"
 
     /// A report that is under way.
@@ -21,44 +19,48 @@ struct RecordAccess: ServiceBehavior {
     }
 
     let handled = [controlPoint]
-    let sent = [measurement, context]
+    let service: RecordedService
     /// How many records are stored at the start.
     let count: Int
     private(set) var records: [StoredRecord] = []
     private var reports: [Peer.ID: Report] = [:]
 
-    init(count: Int) {
+    init(_ service: RecordedService = .glucose, count: Int) {
+        self.service = service
         self.count = count
     }
 
-    func due(_ service: some ServiceState) -> Duration? {
-        reports.lazy.filter { !service.isSending(to: $0.key) }.map(\.value.due).min()
+    var sent: [BluetoothUUID] { [service.measurement] + (service.context.map { [$0] } ?? []) }
+
+    func due(_ state: some ServiceState) -> Duration? {
+        reports.lazy.filter { !state.isSending(to: $0.key) }.map(\.value.due).min()
     }
 
-    mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
+    mutating func begin(_ state: some ServiceState) -> [ServiceEffect] {
         reports = [:]
         records = (0..<UInt64(max(0, count))).compactMap { tick in
-            guard let measurement = service.original(of: Self.measurement, at: tick) else { return nil }
-            return StoredRecord(measurement, context: service.original(of: Self.context, at: tick))
+            guard let measurement = state.original(of: service.measurement, at: tick) else { return nil }
+            let context = service.context.flatMap { state.original(of: $0, at: tick) }
+            return service.record(measurement, context: context)
         }
         return []
     }
 
     mutating func write(
-        _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
+        _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ state: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
         guard let opcode = value.first else { throw .invalidAttributeValueLength }
         let isAbort = opcode == RecordRequest.Procedure.abort.rawValue
-        try service.checkIsConfigured(Self.controlPoint, for: central)
+        try state.checkIsConfigured(Self.controlPoint, for: central)
         if reports[central] != nil, !isAbort { throw .procedureAlreadyInProgress }
         if opcode == RecordRequest.Procedure.report.rawValue,
-            !service.isSubscribed(central, to: Self.measurement)
+            !state.isSubscribed(central, to: service.measurement)
         {
             throw .cccdImproperlyConfigured
         }
         do throws(RecordRequest.Refusal) {
-            let request = try RecordRequest(value)
-            return try carryOut(request, for: central, at: service.now)
+            let request = try RecordRequest(value, of: service)
+            return try carryOut(request, for: central, at: state.now)
         } catch {
             return [respond(opcode, error.response, to: central)]
         }
@@ -90,26 +92,28 @@ struct RecordAccess: ServiceBehavior {
         return []
     }
 
-    mutating func tick(_ service: some ServiceState) -> [ServiceEffect] {
-        let due = reports.filter { $0.value.due <= service.now && !service.isSending(to: $0.key) }.keys
-        return due.sorted { $0.rawValue < $1.rawValue }.flatMap { sendNext(to: $0, service) }
+    mutating func tick(_ state: some ServiceState) -> [ServiceEffect] {
+        let due = reports.filter { $0.value.due <= state.now && !state.isSending(to: $0.key) }.keys
+        return due.sorted { $0.rawValue < $1.rawValue }.flatMap { sendNext(to: $0, state) }
     }
 
     /// Sends one record of a report, and after the last one the response.
-    private mutating func sendNext(to central: Peer.ID, _ service: some ServiceState) -> [ServiceEffect] {
+    private mutating func sendNext(to central: Peer.ID, _ state: some ServiceState) -> [ServiceEffect] {
         let opcode = RecordRequest.Procedure.report.rawValue
         guard var report = reports[central], let record = report.records.popFirst() else { return [] }
-        guard service.isSubscribed(central, to: Self.measurement) else {
+        guard state.isSubscribed(central, to: service.measurement) else {
             reports[central] = nil
             return [respond(opcode, .procedureNotCompleted, to: central)]
         }
-        var effects = [ServiceEffect.send(record.measurement, of: Self.measurement, to: central)]
-        if let context = record.context { effects.append(.send(context, of: Self.context, to: central)) }
+        var effects = [ServiceEffect.send(record.measurement, of: service.measurement, to: central)]
+        if let context = record.context, let place = service.context {
+            effects.append(.send(context, of: place, to: central))
+        }
         if report.records.isEmpty {
             reports[central] = nil
             return effects + [respond(opcode, .success, to: central)]
         }
-        report.due = service.now + service.interval(of: Self.measurement)
+        report.due = state.now + state.interval(of: service.measurement)
         reports[central] = report
         return effects
     }

@@ -1,7 +1,7 @@
 import MynahCore
 
-/// A request to the Record Access Control Point (Glucose Service 1.0.1, 3.4): an opcode, an operator and an
-/// operand.
+/// A request to the Record Access Control Point (Glucose Service 1.0.1, 3.4; Pulse Oximeter Service 1.0.1,
+/// 3.5): an opcode, an operator and an operand.
 struct RecordRequest: Hashable, Sendable {
     enum Procedure: UInt8 {
         case report = 1
@@ -53,7 +53,7 @@ struct RecordRequest: Hashable, Sendable {
     let selection: Selection
 
     /// Reads the bytes of a request; there is at least an opcode.
-    init(_ value: [UInt8]) throws(Refusal) {
+    init(_ value: [UInt8], of service: RecordedService = .glucose) throws(Refusal) {
         guard let opcode = value.first, let procedure = Procedure(rawValue: opcode) else {
             throw Refusal(response: .opcodeNotSupported)
         }
@@ -66,8 +66,9 @@ struct RecordRequest: Hashable, Sendable {
             selection = .all
             return
         }
+        guard value[1] != Operator.null else { throw Refusal(response: .invalidOperator) }
+        guard service.operators.contains(value[1]) else { throw Refusal(response: .operatorNotSupported) }
         switch value[1] {
-        case Operator.null: throw Refusal(response: .invalidOperator)
         case Operator.all: selection = try Self.whole(.all, operand)
         case Operator.first: selection = try Self.whole(.first, operand)
         case Operator.last: selection = try Self.whole(.last, operand)

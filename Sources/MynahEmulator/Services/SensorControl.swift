@@ -1,15 +1,39 @@
 import MynahCore
 import MynahSupport
 
-/// The SC Control Point of a speed and cadence sensor (Cycling Speed and Cadence Service 1.0, 3.4).
+/// The SC Control Point of a speed and cadence sensor (Cycling Speed and Cadence Service 1.0, 3.4; Running
+/// Speed and Cadence Service 1.0, 3.4).
 struct SensorControl: ServiceBehavior {
-    static let measurement: BluetoothUUID = "2A5B"
-    static let feature: BluetoothUUID = "2A5C"
+    /// A sensor, as its service has it.
+    struct Sensor: Hashable, Sendable {
+        let measurement: BluetoothUUID
+        let feature: BluetoothUUID
+        /// The field of the measurement that the control point sets.
+        let total: String
+        /// The number that the integer 1 of the total means.
+        let step: Double
+        /// The bits of the features that opcodes need: the total, the calibration and several locations.
+        let totalBit: UInt8
+        let calibrationBit: UInt8?
+        let locationsBit: UInt8
+        let locations: [UInt8]
+
+        /// Front wheel, left crank, right crank, rear dropout, rear wheel and rear hub.
+        static let cycling = Sensor(
+            measurement: "2A5B", feature: "2A5C", total: "cumulativeWheelRevolutions", step: 1, totalBit: 0,
+            calibrationBit: nil, locationsBit: 2, locations: [4, 5, 6, 10, 12, 13])
+        /// Top of the shoe, in the shoe and hip.
+        static let running = Sensor(
+            measurement: "2A53", feature: "2A54", total: "totalDistance", step: 0.1, totalBit: 1,
+            calibrationBit: 3, locationsBit: 4, locations: [1, 2, 3])
+    }
+
     static let location: BluetoothUUID = "2A5D"
     static let controlPoint: BluetoothUUID = "2A55"
 
     private enum Opcode {
         static let setCumulativeValue: UInt8 = 1
+        static let startCalibration: UInt8 = 2
         static let updateLocation: UInt8 = 3
         static let requestLocations: UInt8 = 4
         static let response: UInt8 = 0x10
@@ -21,11 +45,14 @@ struct SensorControl: ServiceBehavior {
         case invalidParameter = 3
     }
 
-    /// Front wheel, left crank, right crank, rear dropout, rear wheel and rear hub.
-    static let locations: [UInt8] = [4, 5, 6, 10, 12, 13]
-
     let handled = [controlPoint]
-    let changed = [measurement, location]
+    private let sensor: Sensor
+
+    init(of sensor: Sensor = .cycling) {
+        self.sensor = sensor
+    }
+
+    var changed: [BluetoothUUID] { [sensor.measurement, Self.location] }
 
     func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
@@ -43,23 +70,26 @@ struct SensorControl: ServiceBehavior {
     private func answer(
         _ opcode: UInt8, _ parameter: [UInt8], _ service: some ServiceState
     ) -> (Result, [UInt8], [ServiceEffect]) {
-        let features = service.value(of: Self.feature)?.first ?? 0
-        // Bit 0: wheel revolutions; bit 2: several locations.
+        let features = service.value(of: sensor.feature)?.first ?? 0
+        func has(_ bit: UInt8?) -> Bool { bit.map { features >> $0 & 1 != 0 } ?? false }
         switch opcode {
-        case Opcode.setCumulativeValue where features & 1 != 0:
+        case Opcode.setCumulativeValue where has(sensor.totalBit):
             guard parameter.count == 4 else { return (.invalidParameter, [], []) }
             let number = parameter.reversed().reduce(0) { $0 * 256 + Double($1) }
             let effects = service.shift(
-                "cumulativeWheelRevolutions", of: Self.measurement, to: number, below: 4_294_967_296)
+                sensor.total, of: sensor.measurement, to: number * sensor.step,
+                below: 4_294_967_296 * sensor.step)
             return (.success, [], effects)
-        case Opcode.updateLocation where features & 4 != 0:
-            guard parameter.count == 1, Self.locations.contains(parameter[0]) else {
+        case Opcode.startCalibration where has(sensor.calibrationBit):
+            return (parameter.isEmpty ? .success : .invalidParameter, [], [])
+        case Opcode.updateLocation where has(sensor.locationsBit):
+            guard parameter.count == 1, sensor.locations.contains(parameter[0]) else {
                 return (.invalidParameter, [], [])
             }
             return (.success, [], [.store(parameter, of: Self.location)])
-        case Opcode.requestLocations where features & 4 != 0:
+        case Opcode.requestLocations where has(sensor.locationsBit):
             guard parameter.isEmpty else { return (.invalidParameter, [], []) }
-            return (.success, Self.locations, [])
+            return (.success, sensor.locations, [])
         default: return (.notSupported, [], [])
         }
     }

@@ -26,14 +26,24 @@ protocol ServiceBehavior: Sendable {
     func read(
         _ characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [UInt8]?
-    /// A central has subscribed.
+    /// A central has subscribed; `nil` if the radio does not name it.
     mutating func subscribed(
-        _ central: Peer.ID, to characteristic: BluetoothUUID, _ service: some ServiceState
+        _ central: Peer.ID?, to characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect]
-    /// A central has unsubscribed.
-    mutating func unsubscribed(_ central: Peer.ID, from characteristic: BluetoothUUID)
+    /// A central has unsubscribed; `nil` if the radio does not name it.
+    mutating func unsubscribed(_ central: Peer.ID?, from characteristic: BluetoothUUID)
+    /// A central has confirmed an indication; `nil` if the radio does not name it.
+    mutating func confirmed(
+        _ central: Peer.ID?, _ characteristic: BluetoothUUID, _ service: some ServiceState
+    ) -> [ServiceEffect]
     /// Does what is due.
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect]
+    /// A central's link has begun.
+    mutating func linkBegan(_ central: Peer.ID) -> [ServiceEffect]
+    /// A central's link has ended; it was lost, or one of the two has ended it.
+    mutating func linkEnded(
+        _ central: Peer.ID, isLost: Bool, _ service: some ServiceState
+    ) -> [ServiceEffect]
     /// A central's link has ended.
     mutating func disconnected(_ central: Peer.ID)
 }
@@ -47,9 +57,19 @@ extension ServiceBehavior {
         _ characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [UInt8]? { nil }
     mutating func subscribed(
-        _ central: Peer.ID, to characteristic: BluetoothUUID, _ service: some ServiceState
+        _ central: Peer.ID?, to characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect] { [] }
-    mutating func unsubscribed(_ central: Peer.ID, from characteristic: BluetoothUUID) {}
+    mutating func unsubscribed(_ central: Peer.ID?, from characteristic: BluetoothUUID) {}
+    mutating func confirmed(
+        _ central: Peer.ID?, _ characteristic: BluetoothUUID, _ service: some ServiceState
+    ) -> [ServiceEffect] { [] }
+    mutating func linkBegan(_ central: Peer.ID) -> [ServiceEffect] { [] }
+    mutating func linkEnded(
+        _ central: Peer.ID, isLost: Bool, _ service: some ServiceState
+    ) -> [ServiceEffect] {
+        disconnected(central)
+        return []
+    }
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect] { [] }
     mutating func disconnected(_ central: Peer.ID) {}
 }
@@ -62,6 +82,8 @@ enum ServiceEffect: Equatable {
     case change(ValueChange?, of: BluetoothUUID)
     /// A value goes to one central, or to all if it is `nil`, as far as they are subscribed.
     case send([UInt8], of: BluetoothUUID, to: Peer.ID?)
+    /// The device alerts its user, at a level, because of what a central or its link did.
+    case alert(UInt8, of: BluetoothUUID, by: Peer.ID, because: AlertCause)
 }
 
 /// The state of a service as its behavior reads it.
@@ -80,6 +102,8 @@ protocol ServiceState {
     func layout(of characteristic: BluetoothUUID) -> ValueLayout?
     /// Whether the central is subscribed, or may be on a radio that does not name subscribers.
     func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool
+    /// The centrals that are subscribed; one `nil` for all of them if the radio cannot address one.
+    func targets(of characteristic: BluetoothUUID) -> [Peer.ID?]
     /// Whether a value for the central waits for room on its link.
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool
     /// Whether any value of the service for the central waits for room on its link.

@@ -71,26 +71,47 @@ final class ServicePlayer {
         deliver()
     }
 
+    /// A central's link has begun.
+    func linkBegan(of central: Central) {
+        for index in services.indices {
+            carryOut(services[index].behavior.linkBegan(central.id), of: index, central)
+        }
+    }
+
     /// A central's link has ended, and what was under way for it.
     func forgetLink(of central: Central) {
-        for index in services.indices { services[index].behavior.disconnected(central.id) }
+        for index in services.indices {
+            let state = state(of: index)
+            let follows = services[index].behavior.linkEnded(central.id, isLost: central.isLost, state)
+            carryOut(follows, of: index, central)
+        }
         sleep()
     }
 
-    /// A central has subscribed.
-    func subscribed(_ central: Central, to key: AttributeKey) {
+    /// A central has subscribed; `nil` if the radio does not name it.
+    func subscribed(_ central: Central?, to key: AttributeKey) {
         guard let place = place(of: key) else { return }
         let state = state(of: place.service)
-        let follows = services[place.service].behavior.subscribed(central.id, to: place.characteristic, state)
+        let follows = services[place.service].behavior.subscribed(
+            central?.id, to: place.characteristic, state)
         carryOut(follows, of: place.service)
         // After the response to the write of its configuration.
         deliverLater()
     }
 
-    /// A central has unsubscribed.
-    func unsubscribed(_ central: Central, from key: AttributeKey) {
+    /// A central has unsubscribed; `nil` if the radio does not name it.
+    func unsubscribed(_ central: Central?, from key: AttributeKey) {
         guard let place = place(of: key) else { return }
-        services[place.service].behavior.unsubscribed(central.id, from: place.characteristic)
+        services[place.service].behavior.unsubscribed(central?.id, from: place.characteristic)
+    }
+
+    /// A central has confirmed an indication; `nil` if the radio does not name it.
+    func confirmed(_ central: Central?, _ key: AttributeKey) {
+        guard let place = place(of: key) else { return }
+        let state = state(of: place.service)
+        let follows = services[place.service].behavior.confirmed(central?.id, place.characteristic, state)
+        carryOut(follows, of: place.service)
+        deliver()
     }
 
     private func place(of key: AttributeKey) -> Place? {
@@ -179,10 +200,11 @@ final class ServicePlayer {
     }
 
     private func state(of index: Int) -> PlayedService {
-        PlayedService(memory: memory, service: services[index], outbox: answers.outbox)
+        PlayedService(memory: memory, service: services[index], answers: answers)
     }
 
-    private func carryOut(_ effects: [ServiceEffect], of index: Int) {
+    /// Carries out effects; `central` is the one whose link they follow from, which may be gone.
+    private func carryOut(_ effects: [ServiceEffect], of index: Int, _ central: Central? = nil) {
         for effect in effects {
             switch effect {
             case .store(let value, let characteristic):
@@ -194,6 +216,13 @@ final class ServicePlayer {
             case .send(let value, let characteristic, let central):
                 guard let key = services[index].attributes[characteristic] else { continue }
                 answers.add(value, of: key, to: central)
+            case .alert(let level, let characteristic, let id, let cause):
+                guard let key = services[index].attributes[characteristic] else { continue }
+                let central = central ?? memory.manager?.access.central(id)
+                memory.report(.alertChanged, on: key, central) {
+                    $0.value = [level]
+                    $0.reason = cause.rawValue
+                }
             }
         }
     }
@@ -267,7 +296,7 @@ private struct ChangedValue: VariableReader {
 private struct PlayedService: ServiceState {
     let memory: DeviceMemory
     let service: BehavingService
-    let outbox: Outbox
+    let answers: AnswerSender
 
     var now: Duration { memory.elapsed }
 
@@ -300,12 +329,16 @@ private struct PlayedService: ServiceState {
         return subscribers.hasUnnamed || subscribers.named.contains(central)
     }
 
+    func targets(of characteristic: BluetoothUUID) -> [Peer.ID?] {
+        service.attributes[characteristic].map { answers.targets(of: $0) } ?? []
+    }
+
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool {
-        service.attributes[characteristic].map { outbox.contains($0, for: central) } ?? false
+        service.attributes[characteristic].map { answers.outbox.contains($0, for: central) } ?? false
     }
 
     func isSending(to central: Peer.ID) -> Bool {
-        service.attributes.values.contains { outbox.contains($0, for: central) }
+        service.attributes.values.contains { answers.outbox.contains($0, for: central) }
     }
 
     func longestUpdate(to central: Peer.ID) -> Int {

@@ -1,6 +1,7 @@
 import MynahCore
 
-/// A Glucose Measurement that a meter has stored, and its context (Glucose Service 1.0.1, 3.1 and 3.2).
+/// A measurement that a meter has stored; that of glucose with its context (Glucose Service 1.0.1, 3.1 and
+/// 3.2).
 struct StoredRecord: Hashable, Sendable {
     let sequenceNumber: UInt16
     /// The user-facing time: the base time and its offset, in seconds since 1970; `nil` if it is not known.
@@ -8,6 +9,12 @@ struct StoredRecord: Hashable, Sendable {
     let measurement: [UInt8]
     /// The measurement's context, if the measurement says that one follows.
     let context: [UInt8]?
+
+    /// A record without a number, a time and a context.
+    init(alone measurement: [UInt8]) {
+        (sequenceNumber, time, context) = (0, nil, nil)
+        self.measurement = measurement
+    }
 
     /// Returns `nil` if the measurement is too short to have its sequence number and times.
     init?(_ measurement: [UInt8], context: [UInt8]?) {

@@ -75,7 +75,10 @@ final class RadioSinks {
 
     /// Reports the end of a link to the roles that it was reported to.
     func disconnected(_ peer: Peer.ID, _ halves: Link.Halves, _ error: RadioError?) {
-        if halves.contains(.peripheral) { tell(.disconnected(peer)) }
+        if halves.contains(.peripheral) {
+            if error?.reason == HCIStatus.connectionTimeout.code { tell(.linkLost(peer)) }
+            tell(.disconnected(peer))
+        }
         if halves.contains(.central) { tellCentral(.disconnected(peer, error)) }
     }
 

@@ -24,6 +24,7 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case unsubscribed
     case notified
     case confirmed
+    case alertChanged = "alert.changed"
     case stateChanged = "state.changed"
     case appLaunched = "app.launched"
     case appForeground = "app.foreground"
@@ -149,6 +150,7 @@ package enum EventTable {
         Row(.unsubscribed, .attribute(.update), Shapes.attribute),
         Row(.notified, .attribute(.update), Shapes.attribute + Shapes.sent),
         Row(.confirmed, .attribute(.indicate), Shapes.attribute),
+        Row(.alertChanged, .attribute(.write), Shapes.attribute + Shapes.value + Shapes.cause),
     ]
 
     private static let ofCentral = [

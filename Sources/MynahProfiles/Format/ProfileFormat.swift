@@ -41,7 +41,7 @@ enum ProfileFormat {
         PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, LinkRulesSection.table,
         ReactionSection.table, AnswerSection.table, FaultSection.table, AdvertisementChangeSection.table,
         ScenarioSection.table,
-        LayoutSection.table,
+        LayoutSection.table, LayoutSection.bitsTable,
     ]
 
     /// The sections that have several tables; a value uses one of them.

@@ -24,7 +24,7 @@ struct FieldGenerator: Hashable, Sendable {
         case .number(let numbers): return fitted(numbers.number(at: tick, every: run.interval, seed: seed))
         case .counter(let numbers):
             let count = numbers.number(at: tick, every: run.interval, seed: seed).rounded()
-            return fitted(wrapped(count) * shape.step(in: unit))
+            return fitted(wrapped(count) * shape.step(in: unit) + shape.resolution(in: unit).offset)
         case .list(let values): return values[Int(tick % UInt64(values.count))]
         case .clock(let start):
             let now = Self.clock(start ?? run.start, tick, run.interval)

@@ -164,11 +164,12 @@ struct GeneratorSection {
     /// Parses a counter; for an integer field it counts, up or down, in integers of the type, and wraps at
     /// their width.
     private func counter() -> NumberGenerator.Movement? {
-        let from = fields[Keys.from] == nil ? 0 : number(Keys.from)
+        let offset = shape.resolution(in: unit).offset
+        let from = fields[Keys.from] == nil ? offset : number(Keys.from)
         let by = fields[Keys.by] == nil ? 1 : difference(Keys.by, isSigned: true)
         guard let by, let from else { return nil }
         let step = shape.width == nil ? 1 : shape.step(in: unit)
-        return .counter(from: from / step, by: by / step)
+        return .counter(from: (from - offset) / step, by: by / step)
     }
 
     private func csv() -> [Double]? {

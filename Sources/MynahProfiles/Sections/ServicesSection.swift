@@ -29,7 +29,7 @@ struct ServicesSection {
         doc: "Its behavior beyond keeping its values; use has it already.")
     static let records = Field(
         "records", .integer(0...10_000),
-        doc: "The number of records that a glucose meter has stored; left out: 10.")
+        doc: "The number of records or measurements that it has stored at the start; left out: 10.")
     static let characteristics = Field(
         "characteristics", .sections("characteristic"),
         doc: """
@@ -76,8 +76,9 @@ struct ServicesSection {
     static func read(_ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> Result {
         var section = ServicesSection(reader, scope)
         for element in reader.elements(node, "services") {
-            guard let fields = section.usable.fields(element, reader) else { continue }
-            section.entries.append(section.entry(fields))
+            for fields in section.usable.fields(element, reader) {
+                section.entries.append(section.entry(fields))
+            }
         }
         let result = section.ordered()
         checkHandles(of: result.services, at: node, reader)
@@ -142,22 +143,24 @@ struct ServicesSection {
         _ fields: Fields, of service: inout Profile.Service, _ reader: FormatReader
     ) {
         service.behavior = fields.read(behavior)
-        if let name = service.behavior, !service.isWritable(name.controlPoint) {
+        if let name = service.behavior, !service.suits(name) {
             // Of a service that is used it may be left out.
             service.behavior = nil
             if fields[use] == nil {
                 reader.warning(
                     at: fields.mark(of: behavior),
                     """
-                    behavior: \(name.rawValue) has no effect: the service has no writable characteristic \
-                    \(name.controlPoint)
+                    behavior: \(name.rawValue) has no effect: the service has no \
+                    \(name.isSent ? "characteristic that indicates," : "writable characteristic") \
+                    \(name.mainCharacteristic)
                     """)
             }
         }
         guard let node = fields[records] else { return }
         fields.read(records, into: &service.records)
-        if fields[behavior] == nil || service.behavior.map({ $0 != .glucose }) == true {
-            reader.error(at: node, "records has no effect without behavior: glucose")
+        if fields[behavior] == nil || service.behavior.map({ !$0.hasRecords }) == true {
+            let names = ServiceBehaviorName.allCases.filter(\.hasRecords).map(\.rawValue)
+            reader.error(at: node, "records has no effect without behavior: \(Words.list(names, "or"))")
         }
     }
 
@@ -263,7 +266,11 @@ struct ServicesSection {
 }
 
 extension Profile.Service {
-    fileprivate func isWritable(_ characteristic: BluetoothUUID) -> Bool {
-        characteristics.contains { $0.uuid == characteristic && !$0.properties.isDisjoint(with: .anyWrite) }
+    /// Whether it has the characteristic that a behavior needs.
+    fileprivate func suits(_ behavior: ServiceBehaviorName) -> Bool {
+        let needed: CharacteristicProperties = behavior.isSent ? [.indicate] : .anyWrite
+        return characteristics.contains {
+            $0.uuid == behavior.mainCharacteristic && !$0.properties.isDisjoint(with: needed)
+        }
     }
 }

@@ -1,30 +1,59 @@
 import MynahCore
 
-/// The services that a profile can use: each is the first service of the shipped profile with its name.
+/// The services that a profile can use: each is the first service of the shipped profile of its name, or one
+/// of the profile `proximity`, which is used as a whole too.
 struct UsableServices {
-    static let names = [
-        "heart-rate", "battery", "device-information", "current-time", "health-thermometer", "glucose",
-        "cycling-speed-and-cadence", "cycling-power", "fitness-machine", "environmental-sensing",
-        "nordic-uart",
-    ]
+    static let names =
+        [
+            "heart-rate", "battery", "device-information", "current-time", "health-thermometer",
+            "blood-pressure", "weight-scale", "body-composition", "glucose", "pulse-oximeter",
+            "cycling-speed-and-cadence", "cycling-power", "running-speed-and-cadence", "fitness-machine",
+            "environmental-sensing", proximity, "nordic-uart",
+        ] + partsOfProximity
 
-    /// The nodes of the services that were used, by their names.
-    private var nodes: [String: YAMLNode] = [:]
+    private static let proximity = "proximity"
+    private static let partsOfProximity = ["link-loss", "immediate-alert", "tx-power"]
 
-    /// The YAML node of a service, or `nil` if there is no service with this name.
-    private mutating func node(named name: String) -> YAMLNode? {
-        if let node = nodes[name] { return node }
-        guard let text = ProfileTemplates.text(named: name),
-            let source = try? YAMLText(Array(text.utf8)),
-            case .mapping(let root)? = YAMLDocument(source).root
-        else { return nil }
-        nodes[name] = root["services"]?.sequence?.first
-        return nodes[name]
+    /// The services of the profiles that were used, by the names of these.
+    private var nodes: [String: [YAMLNode]] = [:]
+
+    /// The shipped profile that has the services of a name, and their places in it.
+    static func places(of name: String) -> (template: String, places: Range<Int>) {
+        if let part = partsOfProximity.firstIndex(of: name) { return (proximity, part..<part + 1) }
+        return (name, 0..<(name == proximity ? partsOfProximity.count : 1))
     }
 
-    /// The fields of a service, combined with those of the service that it uses.
-    mutating func fields(_ node: YAMLNode, _ reader: FormatReader) -> Fields? {
-        guard let own = reader.fields(node, ServicesSection.table) else { return nil }
+    /// The YAML of a service; of several for `proximity`, and of none if there is none of the name.
+    private mutating func nodes(named name: String) -> ArraySlice<YAMLNode> {
+        let (template, places) = Self.places(of: name)
+        if nodes[template] == nil, let text = ProfileTemplates.text(named: template),
+            let source = try? YAMLText(Array(text.utf8)),
+            case .mapping(let root)? = YAMLDocument(source).root
+        {
+            nodes[template] = root["services"]?.sequence?.elements
+        }
+        let all = nodes[template] ?? []
+        return all[places.clamped(to: all.indices)]
+    }
+
+    /// The fields of a service, with those of the service that it uses; of each of them if it uses several.
+    mutating func fields(_ node: YAMLNode, _ reader: FormatReader) -> [Fields] {
+        guard let own = reader.fields(node, ServicesSection.table) else { return [] }
+        guard own[ServicesSection.use]?.scalar?.string == Self.proximity else {
+            return fields(own, nil, reader).map { [$0] } ?? []
+        }
+        if let other = own.entries.first(where: { $0.key != ServicesSection.use.name }) {
+            let parts = Words.list(Self.partsOfProximity, "or")
+            reader.error(
+                at: own.mark(of: other.key),
+                "\(Self.proximity) is three services: use \(parts) to change one of them")
+            return []
+        }
+        return nodes(named: Self.proximity).compactMap { fields(own, $0, reader) }
+    }
+
+    /// The fields of a service, with those of a service that it uses, or with those of the one that it names.
+    private mutating func fields(_ own: Fields, _ used: YAMLNode?, _ reader: FormatReader) -> Fields? {
         guard let use = own[ServicesSection.use] else {
             if own[ServicesSection.omit] != nil {
                 reader.error(
@@ -35,7 +64,7 @@ struct UsableServices {
         }
         // A problem in a used part is reported at its `use`.
         guard let name = own.read(ServicesSection.use),
-            let used = self.node(named: name)?.moved(to: use.mark),
+            let used = (used ?? nodes(named: name).first)?.moved(to: use.mark),
             let fields = reader.fields(used, ServicesSection.table)
         else { return nil }
         var characteristics = fields[ServicesSection.characteristics]?.sequence?.elements ?? []

@@ -42,7 +42,9 @@ struct FieldRange: Hashable, Sendable {
         case .enumeration(_, let width, let names):
             kind = .integer(bits: width, isSigned: false)
             self.names = names
-        case .number(_, let width): kind = .integer(bits: width, isSigned: false)
+        case .number(_, let width, let resolution, let unit):
+            kind = .integer(bits: width, isSigned: false)
+            (self.resolution, self.unit) = (resolution, unit)
         case .boolean, .optionalBoolean, .announces, .widens, .otherUnit, .reserved: kind = .boolean
         }
     }
@@ -77,7 +79,7 @@ struct FieldRange: Hashable, Sendable {
     /// The exact whole number, if the type has 64 bits and the number is in its range; a `Double` has only 53
     /// bits.
     func exact(_ written: WrittenNumber) -> FieldValue? {
-        guard case .integer(bits: 64, let isSigned) = kind, step(in: nil) == 1, written.unit == nil else {
+        guard case .integer(bits: 64, let isSigned) = kind, resolution == .one, written.unit == nil else {
             return nil
         }
         if let integer = written.integer, isSigned || integer >= 0 { return .integer(integer) }
@@ -112,7 +114,7 @@ struct FieldRange: Hashable, Sendable {
     var typeName: String {
         switch kind {
         case .integer(let bits, let isSigned):
-            bits < 8 ? bits.counting("bit") : "\(isSigned ? "sint" : "uint")\(bits)"
+            bits.isMultiple(of: 8) ? "\(isSigned ? "sint" : "uint")\(bits)" : bits.counting("bit")
         case .float(let name, _): name
         case .boolean: "true or false"
         case .text: "text"
@@ -121,14 +123,19 @@ struct FieldRange: Hashable, Sendable {
         }
     }
 
-    /// The number that the integer 1 of the type represents, in a unit.
+    /// The difference that the integer 1 of the type makes in a unit.
     func step(in unit: String?) -> Double {
-        let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
-        let resolution = other?.resolution ?? resolution
+        let resolution = resolution(in: unit)
         return Double(resolution.numerator) / Double(resolution.denominator)
     }
 
-    /// The number of different integers of the type, or `nil` if it is not an integer.
+    /// What the integers of the type mean in a unit.
+    func resolution(in unit: String?) -> Resolution {
+        let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
+        return other?.resolution ?? resolution
+    }
+
+    /// How many different integers the type has, or `nil` if it is no integer.
     var width: Double? {
         guard case .integer(let bits, _) = kind else { return nil }
         return Double(sign: .plus, exponent: bits, significand: 1)
@@ -137,11 +144,13 @@ struct FieldRange: Hashable, Sendable {
     /// The range of the type, in a unit of the field.
     func limits(in unit: String?) -> ClosedRange<Double> {
         let step = step(in: unit)
+        let offset = resolution(in: unit).offset
         switch kind {
         case .integer(let bits, let isSigned):
             let upper = Double(sign: .plus, exponent: isSigned ? bits - 1 : bits, significand: 1)
             // Of 64 bits the largest is the one before, which a Double can hold.
-            return (isSigned ? -upper * step : 0)...(bits == 64 ? upper.nextDown : upper - 1) * step
+            let largest = bits == 64 ? upper.nextDown : upper - 1
+            return (isSigned ? -upper * step : 0) + offset...largest * step + offset
         case .float(_, let largest): return -largest * step...largest * step
         case .boolean, .text, .dateTime, .bytes: return 0...1
         }
@@ -151,7 +160,8 @@ struct FieldRange: Hashable, Sendable {
 extension LayoutBit {
     fileprivate func names(_ name: String) -> Bool {
         switch self {
-        case .boolean(let own), .optionalBoolean(let own), .number(let own, _), .enumeration(let own, _, _):
+        case .boolean(let own), .optionalBoolean(let own), .number(let own, _, _, _),
+            .enumeration(let own, _, _):
             own == name
         case .announces, .widens, .otherUnit, .reserved: false
         }

@@ -11,21 +11,32 @@ struct LayoutSection {
             > and >=.
             """)
     static let count = Field(
-        "count", .node("a field, or `rest`", .types("string")),
+        "count", .node("a field, 1 to 512, or `rest`", .types("string", "integer")),
         doc: """
-            The number of its elements or bytes: an earlier field, or rest for up to the end of the value, \
-            the default for utf8 and bytes.
+            The number of its elements or bytes: that of an earlier field, always the same, or rest for up \
+            to the end of the value, the default for utf8 and bytes.
             """)
     static let unit = Field("unit", .text, doc: "The unit of the number.")
     static let resolution = Field(
-        "resolution", .resolution, doc: "The number for which the integer 1 is sent, as 0.01 or 1/1024.")
+        "resolution", .resolution,
+        doc: "The difference that the integer 1 makes, as 0.01 or 1/1024; left out: 1.")
+    static let offset = Field(
+        "offset", .offset, doc: "The number for which the integer 0 is sent, as -40; left out: 0.")
     static let bigEndian = Field("bigEndian", .bool, doc: "Whether the most significant octet is first.")
     /// The keys of a field in addition to its name, whose value is the type.
     static let table = Section(
-        "layoutField", what: "a field of a layout", [when, count, unit, resolution, bigEndian],
+        "layoutField", what: "a field of a layout", [when, count, unit, resolution, offset, bigEndian],
         others: .init(
-            names: Schema([.init("pattern", "^[a-z][A-Za-z0-9]*$")]),
-            values: .anyOf([.words(types.map(\.name)), .list(of: .types("string"), atLeast: 1)])))
+            names: fieldName,
+            values: .anyOf([
+                .words(types.map(\.name)),
+                .list(of: .anyOf([.types("string"), .ref("layoutBits")]), atLeast: 1),
+            ])))
+    /// The words of a number of several bits besides its name, whose value is how many they are.
+    static let bitsTable = Section(
+        "layoutBits", what: "bits of a layout", [unit, resolution, offset],
+        others: .init(names: fieldName, values: .integer(1...32)))
+    private static var fieldName: Schema { Schema([.init("pattern", "^[a-z][A-Za-z0-9]*$")]) }
 
     /// The types that a field can have.
     private static let types: [(name: String, kind: LayoutField.Kind)] =
@@ -71,25 +82,36 @@ struct LayoutSection {
         return section.layout
     }
 
-    private func entry(_ node: YAMLNode) -> LayoutField? {
+    /// The name that a mapping has beside the words of a table, and its fields.
+    private func named(
+        _ node: YAMLNode, _ table: Section, _ example: String
+    ) -> (name: String, type: YAMLNode, fields: Fields)? {
         guard case .mapping(let mapping) = node else {
-            reader.error(at: node, "a field of a layout is its name and its type, as in {level: uint16}")
+            reader.error(at: node, "\(table.what) is its name and its type, as in \(example)")
             return nil
         }
-        let words = Self.table.keys
+        var words = table.keys
+        // A field had this name before it was a word.
+        if let type = mapping[Self.offset.name]?.scalar?.string, Self.isType(type) {
+            words.removeAll { $0 == Self.offset.name }
+        }
         let names = mapping.compactMap { $0.key.scalar?.string }.filter { !words.contains($0) }
         guard names.count == 1, let name = names.first else {
             reader.error(
                 at: node,
                 names.isEmpty
-                    ? "a field of a layout needs a name and a type, as in {level: uint16}"
-                    : "a field of a layout has one name, and this one has \(Words.list(names)); known words "
+                    ? "\(table.what) needs a name and a type, as in \(example)"
+                    : "\(table.what) has one name, and this one has \(Words.list(names)); known words "
                         + "besides the name are \(Words.list(words))")
             return nil
         }
-        guard let fields = reader.fields(node, Self.table.what, known: [name] + words),
-            let type = fields[name]
+        guard let fields = reader.fields(node, table.what, known: [name] + words), let type = fields[name]
         else { return nil }
+        return (name, type, fields)
+    }
+
+    private func entry(_ node: YAMLNode) -> LayoutField? {
+        guard let (name, type, fields) = named(node, Self.table, "{level: uint16}") else { return nil }
         check(name, at: fields.mark(of: name))
         if case .sequence = type { return flags(type, name, fields) }
         guard let kind = kind(type, of: name) else { return nil }
@@ -99,16 +121,26 @@ struct LayoutSection {
         if let node = fields[Self.when] { entry.condition = condition(node) }
         fields.read(Self.bigEndian, into: &entry.isBigEndian)
         fields.read(Self.unit, into: &entry.unit)
-        fields.read(Self.resolution, into: &entry.resolution)
+        if name != Self.offset.name { readResolution(fields, into: &entry.resolution) }
         let isScaled = FieldRange(name, in: ValueLayout([entry]))?.isNumber ?? false
-        let scaling = [Self.unit.name, Self.resolution.name, Self.bigEndian.name]
-        for word in scaling where fields[word] != nil && !isScaled {
+        let scaling = [Self.unit.name, Self.resolution.name, Self.offset.name, Self.bigEndian.name]
+        for word in scaling where fields[word] != nil && !isScaled && word != name {
             reader.error(at: fields.mark(of: word), "\(word) has no effect: \(name) is not a number")
         }
         if kind == .float32, fields[Self.resolution] != nil {
             reader.error(at: fields.mark(of: Self.resolution), "resolution has no effect on float32")
         }
+        if [.float32, .medfloat16, .medfloat32].contains(kind), fields[Self.offset] != nil,
+            name != Self.offset.name
+        {
+            reader.error(at: fields.mark(of: Self.offset), "offset has no effect on a float")
+        }
         return entry
+    }
+
+    private func readResolution(_ fields: Fields, into resolution: inout Resolution) {
+        fields.read(Self.resolution, into: &resolution)
+        fields.read(Self.offset, into: &resolution.offset)
     }
 
     private func check(_ name: String, at mark: SourceMark) {
@@ -129,6 +161,8 @@ struct LayoutSection {
         }
     }
 
+    private static func isType(_ word: String) -> Bool { types.contains { $0.name == word } }
+
     private func kind(_ node: YAMLNode, of name: String) -> LayoutField.Kind? {
         guard let word = reader.text(node, "the type of \(name)") else { return nil }
         if let kind = Self.types.first(where: { $0.name == word })?.kind { return kind }
@@ -137,36 +171,64 @@ struct LayoutSection {
         return nil
     }
 
-    /// Parses flags: one bit for each name, beginning with the least significant bit.
+    /// A bit for each name, or a number of several bits; the first is the least significant one.
     private func flags(_ node: YAMLNode, _ name: String, _ fields: Fields) -> LayoutField? {
         var others = self
         var bits: [LayoutBit] = []
+        var count = 0
+        let errorsBefore = reader.errorCount
         for element in reader.elements(node, name) {
-            guard let word = reader.text(element, "a bit") else { continue }
+            guard let (bit, width) = bit(element) else { continue }
+            let word = bit.field ?? ""
             others.check(word, at: element.mark ?? fields.mark)
-            bits.append(.boolean(word))
+            bits.append(bit)
+            count += width
             others.layout.entries.append(LayoutField(word, .bytes))
         }
-        guard (1...64).contains(bits.count) else {
-            reader.error(at: node, "\(name) must have 1 to 64 bits, not \(bits.count)")
+        guard reader.errorCount == errorsBefore else { return nil }
+        guard (1...64).contains(count) else {
+            reader.error(at: node, "\(name) must have 1 to 64 bits, not \(count)")
             return nil
         }
         for word in Self.table.keys where fields[word] != nil && word != Self.bigEndian.name {
             reader.error(at: fields.mark(of: word), "\(word) does not apply to bits")
         }
-        var entry = LayoutField(name, .bits(octets: (bits.count + 7) / 8, bits))
+        var entry = LayoutField(name, .bits(octets: (count + 7) / 8, bits))
         fields.read(Self.bigEndian, into: &entry.isBigEndian)
         return entry
+    }
+
+    /// A name of one bit, or `{level: 5}` with words about that number, and how many bits it takes.
+    private func bit(_ node: YAMLNode) -> (bit: LayoutBit, width: Int)? {
+        guard case .mapping = node else {
+            return reader.text(node, "a bit").map { (.boolean($0), 1) }
+        }
+        guard let (name, type, fields) = named(node, Self.bitsTable, "{level: 5}"),
+            let width = reader.integer(type, "the number of bits of \(name)", in: 1...32)
+        else { return nil }
+        var resolution = Resolution.one
+        readResolution(fields, into: &resolution)
+        return (.number(name, width: width, by: resolution, unit: fields.read(Self.unit)), width)
     }
 
     private func count(_ node: YAMLNode) -> LayoutField.Count? {
         guard let word = reader.text(node, "count") else { return nil }
         if word == "rest" { return .rest }
+        if let number = Words.number(word) {
+            guard (1...GATT.maximumValueLength).contains(number) else {
+                reader.error(
+                    at: node, "count must be between 1 and \(GATT.maximumValueLength), not \(number)")
+                return nil
+            }
+            return .exactly(number)
+        }
         guard isEarlier(word, at: node, "count") else { return nil }
         guard let counter = layout.entries.first(where: { $0.name == word }), counter.count == .one,
             case .integer(_, isSigned: false) = counter.kind, counter.resolution == .one
         else {
-            reader.error(at: node, "count must be rest or a field that is a whole number, and \(word) is not")
+            reader.error(
+                at: node,
+                "count must be rest, a number or a field that is a whole number, and \(word) is none")
             return nil
         }
         return .field(word)
@@ -224,6 +286,15 @@ extension Kind<Resolution> {
             "a number above 0, or a fraction", .types("string", "number"),
             shape: "a number above 0, as 0.01 or 1/1024"
         ) { Resolution(written: $0) }
+    }
+}
+
+extension Kind<Double> {
+    /// A number of the field's unit.
+    fileprivate static var offset: Kind {
+        parsed("a number", .types("string", "number"), shape: "a number, as -40 or 1.6") {
+            Double($0).flatMap { abs($0) <= 1e9 ? $0 : nil }
+        }
     }
 }
 

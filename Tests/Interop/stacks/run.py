@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import app, bonds, central, faults, imports, iphone, netsim, packages, program, records
+from stacks import app, bonds, central, faults, imports, iphone, measurements, netsim, packages, program, records
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -90,6 +90,7 @@ async def everything(only: str, names_alone: bool) -> int:
         plan.append((f"our program on {kind.name}: {program.SILENT}", kind, program.confirms_nothing))
         plan.append((f"our program on {kind.name}: {program.LONG}", kind, program.asks_for_thousands))
         plan.append((f"our program on {kind.name}: {records.SENTENCE}", kind, records.are_paged))
+        plan.append((f"our program on {kind.name}: {measurements.SENTENCE}", kind, measurements.are_collected))
         plan.append((f"our program on {kind.name}: {bonds.SENTENCE}", kind, bonds.are_lost))
         plan.append((f"our program on {kind.name}: {iphone.AS_CENTRAL}", kind, iphone.is_used))
         plan.append((f"our program on {kind.name}: {iphone.AS_PERIPHERAL}", kind, iphone.serves_its_peripheral))

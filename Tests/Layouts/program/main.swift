@@ -37,7 +37,7 @@ extension LayoutBit {
             case .otherUnit(let names): ("unit", names, 1)
             case .boolean(let name): ("boolean", [name], 1)
             case .optionalBoolean(let name): ("boolean", [name], 2)
-            case .number(let name, let width): ("number", [name], width)
+            case .number(let name, let width, _, _): ("number", [name], width)
             case .enumeration(let name, let width, _): ("number", [name], width)
             case .reserved(let width): ("reserved", [], width)
             }

@@ -283,3 +283,87 @@ import Testing
         #expect(StoredRecord([0, 1, 0], context: nil) == nil)
     }
 }
+
+/// Pulse Oximeter Service 1.0.1, 3.5: requests are for all records.
+@Suite struct SpotCheckAccessTests {
+    static let point: BluetoothUUID = "2A52"
+    static let measurement: BluetoothUUID = "2A5E"
+
+    /// 97 %, and a pulse rate of 60 and the record's number.
+    static func record(_ number: UInt8) -> [UInt8] { [0, 97, 0, 60 + number, 0] }
+
+    static var oximeter: TestService {
+        var service = TestService(subscribed: [measurement, point])
+        service.interval = .milliseconds(100)
+        service.originals[measurement] = { record(UInt8($0)) }
+        return service
+    }
+
+    static func access(_ service: TestService) -> RecordAccess {
+        var access = RecordAccess(.pulseOximeter, count: 3)
+        _ = access.begin(service)
+        return access
+    }
+
+    enum State: CaseIterable {
+        case stored
+        /// All records are deleted.
+        case empty
+        /// A report has sent the first record.
+        case reporting
+    }
+
+    /// The response to a request, or the error; `nil` for a report that begins.
+    static func expected(_ request: [UInt8], in state: State) -> WriteOutcome? {
+        let opcode = request[0]
+        func refused(_ value: UInt8) -> WriteOutcome { .response([6, 0, opcode, value], on: point) }
+        if state == .reporting, opcode != 3 { return .error(0xFE) }
+        guard (1...4).contains(opcode) else { return refused(2) }
+        guard request.count > 1 else { return refused(3) }
+        if opcode == 3 {
+            guard request[1] == 0 else { return refused(3) }
+            return refused(request.count > 2 ? 5 : state == .reporting ? 1 : 7)
+        }
+        switch request[1] {
+        case 0: return refused(3)
+        case 1: break
+        default: return refused(4)
+        }
+        guard request.count == 2 else { return refused(5) }
+        if opcode == 4 { return .response([5, 0, state == .empty ? 0 : 3, 0], on: point) }
+        guard state == .stored else { return refused(6) }
+        return opcode == 2 ? refused(1) : nil
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 4, 5, 6, 0xFF] as [UInt8], State.allCases)
+    func `every opcode, operator and operand gets its answer in every state`(
+        _ opcode: UInt8, _ state: State
+    ) {
+        let operators: [[UInt8]] = [
+            [], [0], [1], [2], [3], [4], [5], [6], [0xFF], [0, 9], [1, 9], [3, 1, 2, 0],
+        ]
+        for request in operators.map({ [opcode] + $0 }) {
+            var service = Self.oximeter
+            var access = Self.access(service)
+            if state == .empty { _ = access.outcome(of: [2, 1], to: Self.point, &service) }
+            if state == .reporting {
+                _ = access.outcome(of: [1, 1], to: Self.point, &service)
+                _ = access.tick(service)
+            }
+            let outcome = access.outcome(of: request, to: Self.point, &service)
+            guard let expected = Self.expected(request, in: state) else {
+                #expect(outcome == .sent([]))
+                let sent = RecordAccessTests.run(&access, &service)
+                #expect(sent.map(\.value) == [0, 1, 2].map(Self.record) + [[6, 0, 1, 1]])
+                continue
+            }
+            #expect(outcome == expected, "\(request) \(state)")
+        }
+    }
+
+    @Test func `a spot check that is too short is no record`() {
+        var service = Self.oximeter
+        service.originals[Self.measurement] = { [0, 97, 0, UInt8($0)] }
+        #expect(Self.access(service).records.isEmpty)
+    }
+}

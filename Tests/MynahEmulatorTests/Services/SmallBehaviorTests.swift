@@ -186,6 +186,66 @@ import Testing
     }
 }
 
+/// The SC Control Point of Running Speed and Cadence Service 1.0, 3.4.
+@Suite struct RunningControlTests {
+    static let point: BluetoothUUID = "2A55"
+
+    /// A metre more each tick, in tenths; the flags say that the distance is there, and that the runner runs.
+    static func pod(features: UInt8 = 0x1F) -> TestService {
+        var service = TestService(subscribed: [point])
+        service.stored["2A54"] = [features, 0]
+        service.stored["2A5D"] = [1]
+        service.originals["2A53"] = { [0x06, 0, 3, 168, UInt8($0 * 10), 0, 0, 0] }
+        return service
+    }
+
+    /// The features that an opcode needs, by their bits, and its parameters that succeed.
+    static let opcodes: [UInt8: (bit: UInt8, parameters: [[UInt8]], answer: [UInt8])] = [
+        1: (1, [[0, 0, 0, 0], [1, 2, 3, 4]], []), 2: (3, [[]], []), 3: (4, [[1], [2], [3]], []),
+        4: (4, [[]], [1, 2, 3]),
+    ]
+
+    @Test(arguments: [0, 1, 2, 3, 4, 5, 0x10, 0xFF] as [UInt8], [0, 0x02, 0x08, 0x10, 0x1F] as [UInt8])
+    func `every opcode gets its answer with every set of features`(_ opcode: UInt8, _ features: UInt8) {
+        let parameters: [[UInt8]] = [
+            [], [0], [1], [2], [3], [4], [12], [1, 2], [1, 2, 3], [0, 0, 0, 0], [1, 2, 3, 4],
+            [1, 2, 3, 4, 5],
+        ]
+        for parameter in parameters {
+            var service = Self.pod(features: features)
+            var control = SensorControl(of: .running)
+            var response: [UInt8] = [0x10, opcode, 2]
+            if let known = Self.opcodes[opcode], features >> known.bit & 1 == 1 {
+                let isValid = known.parameters.contains(parameter)
+                response = [0x10, opcode, isValid ? 1 : 3] + (isValid ? known.answer : [])
+            }
+            #expect(
+                control.outcome(of: [opcode] + parameter, to: Self.point, &service)
+                    == .response(response, on: Self.point), "\(opcode) \(parameter) \(features)")
+        }
+    }
+
+    @Test func `the total distance goes on from where it is set, and wraps`() {
+        var service = Self.pod()
+        var control = SensorControl(of: .running)
+        service.now = .seconds(9)
+        _ = control.outcome(of: [1, 0xF0, 0xFF, 0xFF, 0xFF], to: Self.point, &service)
+        #expect(service.value(of: "2A53") == [0x06, 0, 3, 168, 0xF0, 0xFF, 0xFF, 0xFF])
+        service.now = .seconds(11)
+        #expect(service.value(of: "2A53") == [0x06, 0, 3, 168, 4, 0, 0, 0])
+    }
+
+    @Test func `a command without a subscription or room gets the errors of its service`() {
+        var service = Self.pod()
+        var control = SensorControl(of: .running)
+        #expect(control.outcome(of: [], to: Self.point, &service) == .error(0x0D))
+        service.sending = [Self.point]
+        #expect(control.outcome(of: [4], to: Self.point, &service) == .error(0x80))
+        service.subscribed = []
+        #expect(control.outcome(of: [4], to: Self.point, &service) == .error(0x81))
+    }
+}
+
 @Suite struct SerialEchoTests {
     @Test func `received data is sent back to its sender, in parts that fit`() {
         var service = TestService()

@@ -20,6 +20,10 @@ struct TestService: ServiceState {
     /// The centrals for which a value waits.
     var waiting: Set<Peer.ID> = []
     var longest = 20
+    /// The centrals that are there; `nil` is all of them.
+    var connected: [Peer.ID?] = [Self.phone]
+    /// The alerts that were raised: levels and causes.
+    var alerts: [String] = []
 
     private var tick: UInt64 { UInt64(now / interval) }
 
@@ -43,6 +47,9 @@ struct TestService: ServiceState {
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool {
         sending.contains(characteristic)
     }
+    func targets(of characteristic: BluetoothUUID) -> [Peer.ID?] {
+        subscribed.contains(characteristic) ? connected : []
+    }
     func isSending(to central: Peer.ID) -> Bool { waiting.contains(central) }
     func longestUpdate(to central: Peer.ID) -> Int { longest }
 
@@ -58,6 +65,9 @@ struct TestService: ServiceState {
                 return nil
             case .send(let value, let characteristic, let central):
                 return Sent(value: value, characteristic: characteristic, central: central)
+            case .alert(let level, _, let central, let cause):
+                alerts.append("\(level) \(cause.rawValue) \(central.rawValue)")
+                return nil
             }
         }
     }

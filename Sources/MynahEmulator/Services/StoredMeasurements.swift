@@ -1,0 +1,104 @@
+import MynahCore
+
+/// Measurements that a device keeps until a central has confirmed them (Blood Pressure Service 1.1.1, 3.1;
+/// Weight Scale Service 1.0.1, 3.2; Body Composition Service 1.0.1, 3.2).
+///
+/// Each is the value of a tick: the device has some at its start, and takes another each time that the
+/// characteristic's `every` has passed, whether or not a central is connected. Each central gets them one
+/// after the other, the oldest first; one that a central has confirmed is deleted.
+struct StoredMeasurements: ServiceBehavior {
+    /// The number of the tick that a measurement is of, and its value.
+    struct Stored: Equatable {
+        var number: UInt64
+        var value: [UInt8]
+    }
+
+    /// A device keeps the newest of them, as many as this or as it had at its start.
+    static let most = 250
+
+    let handled: [BluetoothUUID] = []
+    let measurement: BluetoothUUID
+    /// How many measurements are stored at the start.
+    let count: Int
+    private(set) var stored: [Stored] = []
+    /// The last tick of the device's time whose measurement was taken.
+    private var taken: UInt64 = 0
+    /// The measurement that each central has not confirmed yet, by its number; `nil` is every central of a
+    /// radio that cannot address one.
+    private var pending: [Peer.ID?: UInt64] = [:]
+
+    init(_ measurement: BluetoothUUID, count: Int) {
+        self.measurement = measurement
+        self.count = count
+    }
+
+    var sent: [BluetoothUUID] { [measurement] }
+
+    func due(_ service: some ServiceState) -> Duration? {
+        service.interval(of: measurement) * (Int64(clamping: taken) + 1)
+    }
+
+    mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
+        (stored, pending) = ([], [:])
+        taken = service.tick(of: measurement)
+        for number in 0..<UInt64(max(0, count)) { store(number, service) }
+        return []
+    }
+
+    private mutating func store(_ number: UInt64, _ service: some ServiceState) {
+        guard let value = service.original(of: measurement, at: number) else { return }
+        stored.append(Stored(number: number, value: value))
+        if stored.count > max(Self.most, count) { stored.removeFirst() }
+    }
+
+    mutating func tick(_ service: some ServiceState) -> [ServiceEffect] {
+        let now = service.tick(of: measurement)
+        // Of those that were missed while an app was suspended only the newest are kept.
+        taken = max(taken, now > UInt64(Self.most) ? now - UInt64(Self.most) : 0)
+        while taken < now {
+            store(UInt64(max(0, count)) + taken, service)
+            taken += 1
+        }
+        return sendNext(service)
+    }
+
+    mutating func write(
+        _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
+    ) throws(ATTError) -> [ServiceEffect] {
+        throw .writeNotPermitted
+    }
+
+    mutating func subscribed(
+        _ central: Peer.ID?, to characteristic: BluetoothUUID, _ service: some ServiceState
+    ) -> [ServiceEffect] {
+        guard characteristic == measurement else { return [] }
+        pending[central] = nil
+        return sendNext(service)
+    }
+
+    mutating func unsubscribed(_ central: Peer.ID?, from characteristic: BluetoothUUID) {
+        if characteristic == measurement { pending[central] = nil }
+    }
+
+    mutating func confirmed(
+        _ central: Peer.ID?, _ characteristic: BluetoothUUID, _ service: some ServiceState
+    ) -> [ServiceEffect] {
+        guard characteristic == measurement else { return [] }
+        // A radio may not say which central has confirmed.
+        let confirmed = central == nil ? Set(pending.values) : Set([pending[central]].compactMap { $0 })
+        stored.removeAll { confirmed.contains($0.number) }
+        if central == nil { pending = [:] } else { pending[central] = nil }
+        return sendNext(service)
+    }
+
+    mutating func disconnected(_ central: Peer.ID) { pending[central] = nil }
+
+    /// Sends the oldest measurement to each central that has none to confirm.
+    private mutating func sendNext(_ service: some ServiceState) -> [ServiceEffect] {
+        guard let next = stored.first else { return [] }
+        return service.targets(of: measurement).filter { pending[$0] == nil }.map { central in
+            pending[central] = next.number
+            return .send(next.value, of: measurement, to: central)
+        }
+    }
+}
