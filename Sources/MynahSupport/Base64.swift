@@ -1,6 +1,8 @@
-/// Bytes from base64 text (RFC 4648, 4).
+/// Decodes base64 text (RFC 4648, section 4).
 public enum Base64 {
-    /// The bytes, white space between digits allowed; nil if the text is not base64 with its padding.
+    /// Decodes the bytes; white space between digits is allowed.
+    ///
+    /// The result is `nil` if the text is not base64 with its padding.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var group: UInt32 = 0

@@ -1,43 +1,44 @@
-/// Reads integers and runs of bytes from the front of a byte array, little-endian unless said; never reads
-/// past its end.
+/// Reads integers and runs of bytes from the front of a byte array, and never past its end; integers are
+/// little-endian.
 public struct ByteReader: Sendable {
     @usableFromInline let bytes: ArraySlice<UInt8>
     @usableFromInline var position: Int
 
-    /// Reads `bytes` from their start.
+    /// Makes a reader that begins at the start of an array.
     @inlinable public init(_ bytes: [UInt8]) {
         self.init(bytes[...])
     }
 
-    /// Reads `bytes` from their start.
+    /// Makes a reader that begins at the start of a slice.
     @inlinable public init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         position = bytes.startIndex
     }
 
-    /// How many bytes are left.
+    /// The number of bytes that are not read yet.
     @inlinable public var remaining: Int { bytes.endIndex - position }
 
-    /// Whether all has been read.
+    /// Whether all bytes were read.
     @inlinable public var isAtEnd: Bool { remaining == 0 }
 
-    /// The next byte, or nil at the end.
+    /// Reads the next byte; returns `nil` at the end.
     @inlinable public mutating func readUInt8() -> UInt8? {
         guard remaining >= 1 else { return nil }
         defer { position += 1 }
         return bytes[position]
     }
 
-    /// The next two bytes as an integer, or nil when fewer are left.
+    /// Reads the next two bytes as an integer; returns `nil` if fewer are left.
     @inlinable public mutating func readUInt16() -> UInt16? { readInteger() }
 
-    /// The next four bytes as an integer, or nil when fewer are left.
+    /// Reads the next four bytes as an integer; returns `nil` if fewer are left.
     @inlinable public mutating func readUInt32() -> UInt32? { readInteger() }
 
-    /// The next eight bytes as an integer, or nil when fewer are left.
+    /// Reads the next eight bytes as an integer; returns `nil` if fewer are left.
     @inlinable public mutating func readUInt64() -> UInt64? { readInteger() }
 
-    /// The next bytes of an integer's width, least significant first, or nil when fewer are left.
+    /// Reads an integer of this type, the least significant byte first; returns `nil` if too few bytes are
+    /// left.
     @inlinable public mutating func readInteger<I: FixedWidthInteger & UnsignedInteger>(
         as type: I.Type = I.self
     ) -> I? {
@@ -51,7 +52,7 @@ public struct ByteReader: Sendable {
         return value
     }
 
-    /// The next `count` bytes, or nil when fewer are left or `count` is negative.
+    /// Reads the next `count` bytes; returns `nil` if fewer are left or `count` is negative.
     @inlinable public mutating func readBytes(_ count: Int) -> [UInt8]? {
         guard count >= 0, count <= remaining else { return nil }
         defer { position += count }

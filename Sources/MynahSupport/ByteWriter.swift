@@ -1,11 +1,11 @@
-/// Appends integers and runs of bytes, little-endian.
+/// Appends integers (little-endian) and runs of bytes to an array.
 public struct ByteWriter: Sendable {
     @usableFromInline var stored: [UInt8] = []
 
     /// The bytes written so far.
     @inlinable public var bytes: [UInt8] { stored }
 
-    /// An empty writer, with room for `capacity` bytes.
+    /// Makes an empty writer with room for `capacity` bytes.
     @inlinable public init(capacity: Int = 0) {
         stored.reserveCapacity(capacity)
     }

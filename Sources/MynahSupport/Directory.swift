@@ -1,8 +1,8 @@
 import Glibc
 
-/// The directories of the file system.
+/// Functions for directories of the file system.
 package enum Directory {
-    /// The directory of a path's last component.
+    /// The path of the directory that contains the file at a path.
     package static func parent(of path: String) -> String {
         let name = path.utf8.lastIndex { $0 != UInt8(ascii: "/") } ?? path.startIndex
         guard let slash = path.utf8[..<name].lastIndex(of: UInt8(ascii: "/")) else {
@@ -11,8 +11,9 @@ package enum Directory {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The names of a directory's entries in no order, `.` and `..` among them, or `nil` if it cannot be
-    /// listed; `errno` then says why.
+    /// Returns the names of a directory's entries in no order, with `.` and `..`.
+    ///
+    /// If the directory cannot be listed, the result is `nil`, and `errno` has the reason.
     package static func names(in path: String) -> [String]? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }

@@ -1,11 +1,11 @@
 extension Duration {
-    /// The units that people write, with the length of each in nanoseconds, the shortest first.
+    /// The units of time by name, each with its length in nanoseconds, the shortest first.
     package static let namedUnits: [(name: String, nanoseconds: Int64)] = [
         ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ]
 
-    /// The shortest way to write it, such as `100 ms`, `2 min` or `7.5 ms`.
+    /// The shortest text for the duration, such as `100 ms`, `2 min` or `7.5 ms`.
     package var text: String {
         let (seconds, attoseconds) = components
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

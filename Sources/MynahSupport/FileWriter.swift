@@ -1,14 +1,14 @@
-/// Writes kept files on a thread of its own, so that a change of their content does not wait for the disk.
+/// Writes kept files on its own thread, so that a caller who changes a file does not wait for the disk.
 ///
-/// Changes have numbers. A file that changes several times while another write is under way is written once,
-/// as the last change says. A change that could not be written is tried again with the next one.
+/// Each change has a number. If a file changes several times during another write, only its last change is
+/// written. If a write fails, it is tried again with the next change.
 package final class FileWriter: Sendable {
     /// Replaces the content of a file, or removes the file if there are no bytes.
     package typealias Write = @Sendable (KeptFile, [UInt8]?) throws(KeptFile.Problem) -> Void
 
     private struct Change {
         var file: KeptFile
-        /// Makes the bytes, on the writer's thread; `nil` if the file is to be removed.
+        /// Makes the bytes, on the writer's thread; `nil` removes the file.
         var bytes: (@Sendable () -> [UInt8])?
         var failed: @Sendable (KeptFile.Problem) -> Void
     }
@@ -20,16 +20,16 @@ package final class FileWriter: Sendable {
     }
 
     private struct State {
-        /// Changes that are not being written yet, in the order in which their files changed first.
+        /// The changes that are not being written yet, ordered by the first change of each file.
         var waiting: [Change] = []
-        /// Why a file could not be written last time, by path.
+        /// The reasons of the last failed writes, by path.
         var problems: [String: KeptFile.Problem] = [:]
         var unwritten: [Change] = []
         var isBusy = false
-        /// The numbers of the last change, and of the last that is in place or was given up.
+        /// The numbers of the last change, and of the last change that was written or has failed.
         var latest = 0
         var settled = 0
-        /// The number of the last change whose watchers were called, but for those that are last.
+        /// The number of the last change whose watchers were called, except the watchers with `isLast`.
         var passed = 0
         var watchers: [Watcher] = []
 
@@ -42,7 +42,8 @@ package final class FileWriter: Sendable {
             }
         }
 
-        /// Removes and returns the watchers of settled changes.
+        /// Removes and returns the watchers of settled changes; a change is settled when it was written or
+        /// has failed.
         mutating func takeWatchers(isLast: Bool) -> [Watcher] {
             let settled = settled
             defer { watchers.removeAll { $0.isLast == isLast && $0.number <= settled } }
@@ -52,10 +53,10 @@ package final class FileWriter: Sendable {
 
     private let state = Lock(State())
     private let write: Write
-    /// Whether the caller waits for the disk, so that the order of events does not depend on it.
+    /// Whether `replace` and `remove` wait for the disk, so that the order of events does not depend on it.
     private let isInline: Bool
 
-    /// A writer of real files; with virtual time it writes in the call that changes a file.
+    /// Makes a writer of real files; with virtual time it writes in the call that changes a file.
     package init(_ clock: RunClock = .real) {
         isInline = clock.virtual != nil
         write = { file, bytes throws(KeptFile.Problem) in
@@ -63,16 +64,16 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// A writer with another function that writes.
+    /// Makes a writer that uses another function to write.
     package init(write: @escaping Write) {
         isInline = false
         self.write = write
     }
 
-    /// Replaces the content of a file, soon.
+    /// Replaces the content of a file soon, without waiting for the disk.
     ///
-    /// `bytes` and `failed` are called on the writer's thread, `failed` once while the
-    /// reason is the same.
+    /// `bytes` and `failed` are called on the writer's thread; `failed` is called once for repeated failures
+    /// with the same reason.
     package func replace(
         _ file: KeptFile, with bytes: @escaping @Sendable () -> [UInt8],
         failed: @escaping @Sendable (KeptFile.Problem) -> Void
@@ -80,7 +81,7 @@ package final class FileWriter: Sendable {
         add(Change(file: file, bytes: bytes, failed: failed))
     }
 
-    /// Removes a file, after the earlier changes.
+    /// Removes a file soon, after the earlier changes.
     package func remove(_ file: KeptFile) {
         add(Change(file: file, bytes: nil, failed: { _ in }))
     }
@@ -95,16 +96,18 @@ package final class FileWriter: Sendable {
         if begins { start() }
     }
 
-    /// The number of the last change; 0 if there was none.
+    /// The number of the last change, or 0 if there was none.
     package var latest: Int { state.withLock { $0.latest } }
 
-    /// Whether this change and all before it are in place, or could not be written.
+    /// Whether this change and all earlier ones were written or have failed.
     package func isSettled(_ number: Int) -> Bool { state.withLock { $0.settled >= number } }
 
-    /// Calls `body` on the writer's thread when a change is settled; returns `false`, and does not, if it is
-    /// already.
+    /// Calls `body` on the writer's thread when a change is settled.
     ///
-    /// `isLast` says to call it after those that are not, also if they are being called now.
+    /// If the change is settled already, it returns `false` and does not call `body`.
+    ///
+    /// With `isLast`, `body` is called after the watchers without `isLast`, even if those are being called
+    /// now.
     package func whenSettled(
         _ number: Int, isLast: Bool = false, _ body: @escaping @Sendable () -> Void
     ) -> Bool {
@@ -115,7 +118,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Returns when all earlier changes are written, and the reports that waited for them were passed on.
+    /// Returns when all earlier changes are settled and their watchers were called.
     package func settle() async {
         let number = latest
         await withCheckedContinuation { continuation in
@@ -123,7 +126,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Repeats failed writes, soon.
+    /// Tries failed writes again soon.
     package func retry() {
         let begins = state.withLock { state in
             guard !state.unwritten.isEmpty else { return false }

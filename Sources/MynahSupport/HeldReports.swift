@@ -1,14 +1,14 @@
-/// Passes reports on in order, each only after the files that had changed before it are in place.
+/// Passes reports on in order, each one only after the files that changed before it were written.
 ///
-/// A process that is killed right after a report must have its contents in the file already. The reports
-/// after it wait too, so that the order is kept. The caller never waits.
+/// If a process is killed right after a report, the file must already have the reported contents. Later
+/// reports wait too, so that the order is kept. The thread that reports never waits.
 package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
         /// No report is held.
         case passing
         /// The reports wait for a change; the number distinguishes one wait from another.
         case waiting(Int)
-        /// A thread passes on the held reports.
+        /// A thread is passing on the held reports.
         case releasing
     }
 
@@ -17,12 +17,14 @@ package final class HeldReports<Report: Sendable>: Sendable {
         var waits = 0
         /// The held reports, each with the number of the change that it waits for.
         var held: [(number: Int, report: Report)] = []
-        /// The disk takes too long: nothing waits until it has caught up.
+        /// Whether reports are passed on without waiting, because the disk takes too long; ends when all
+        /// changes are written.
         var isImpatient = false
         var isTimed = false
 
-        /// Waits for the first that is held; returns the number of that wait, and whether the longest time
-        /// begins with it.
+        /// Begins to wait for the change of the first held report.
+        ///
+        /// Returns the number of the wait, and whether its time limit has to be started.
         mutating func wait() -> (number: Int, isUntimed: Bool) {
             waits += 1
             phase = .waiting(waits)
@@ -31,7 +33,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         }
     }
 
-    /// The change that is waited for next.
+    /// The next change to wait for, and the wait for it.
     private typealias Next = (number: Int, wait: (number: Int, isUntimed: Bool))
 
     private let state = Lock(State())
@@ -40,11 +42,11 @@ package final class HeldReports<Report: Sendable>: Sendable {
     private let late: @Sendable () -> Report?
     private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// Holds reports for a writer's changes.
+    /// Makes a queue of reports that wait for a writer's changes.
     ///
-    /// `pass` is called on the thread that reports, or on another. `later` calls its argument after the
-    /// longest time that a report may be held; then everything is passed on, after the report that `late`
-    /// makes.
+    /// `pass` is called on the thread that reports, or on the writer's thread. `later` calls its argument
+    /// after the longest time that a report may be held. Then all reports are passed on, after the report
+    /// that `late` makes.
     package init(
         for writer: FileWriter, pass: @escaping @Sendable (Report) -> Void,
         late: @escaping @Sendable () -> Report?,
@@ -56,7 +58,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         self.later = later
     }
 
-    /// Passes a report on, now or when the changes so far are in place.
+    /// Passes a report on, at once or after all changes so far were written.
     package func report(_ report: Report) {
         let number = writer.latest
         let (isDirect, wait): (Bool, (number: Int, isUntimed: Bool)?) = state.withLock { state in
@@ -74,7 +76,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         if claim(wait) { release() }
     }
 
-    /// The files of a wait are in place; returns whether this thread passes on the held reports.
+    /// Ends a wait whose files were written; returns whether this thread has to pass on the held reports.
     private func claim(_ wait: Int) -> Bool {
         state.withLock { state in
             state.isImpatient = false
@@ -84,7 +86,8 @@ package final class HeldReports<Report: Sendable>: Sendable {
         }
     }
 
-    /// The longest time is over; a change that was waited for then may be settled, and another waited for.
+    /// Handles the end of a change's time limit: if the first report still waits for the change, all held
+    /// reports are passed on.
     private func overdue(_ number: Int) {
         let late = late()
         let (isOver, next): (Bool, Int?) = state.withLock { state in
@@ -103,8 +106,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         if let next { later { self.overdue(next) } }
     }
 
-    /// Passes on the reports that need not wait any more, until one waits for another change, or none is
-    /// left.
+    /// Passes on held reports until one has to wait for another change, or none is left.
     private func release() {
         while true {
             let (reports, next): ([Report], Next?) = state.withLock { state in

@@ -1,6 +1,6 @@
-/// Bytes as hexadecimal text and back.
+/// Converts bytes to hexadecimal text and back.
 public enum Hex {
-    /// Two upper-case digits a byte, nothing between them.
+    /// Writes bytes as two upper-case digits each, without separators.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
         // Every event has such text, and a generic loop over the bytes costs ten times as much.
         bytes.withContiguousStorageIfAvailable(text) ?? Array(bytes).withUnsafeBufferPointer(text)
@@ -20,13 +20,14 @@ public enum Hex {
         }
     }
 
-    /// The upper-case digit of a number below 16, in ASCII.
+    /// The upper-case digit, in ASCII, of a number below 16.
     package static func digit(_ number: UInt8) -> UInt8 {
         number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") + number - 10
     }
 
-    /// The bytes that `text` spells, white space, colons and dashes between bytes allowed; nil if it spells
-    /// none.
+    /// Reads bytes from hexadecimal text; white space, colons and dashes are allowed between bytes.
+    ///
+    /// The result is `nil` for any other text.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
@@ -48,7 +49,7 @@ public enum Hex {
         return high == nil ? bytes : nil
     }
 
-    /// The value of one hexadecimal digit in ASCII, in either case; `nil` if it is not a digit.
+    /// The value of a hexadecimal digit in ASCII, in upper or lower case; `nil` for other characters.
     public static func value(ofDigit character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")

@@ -2,9 +2,9 @@ package import Glibc
 
 /// A file that is open for reading.
 ///
-/// Opening never waits: a pipe that nobody writes to is empty.
+/// Opening never waits: a pipe without a writer is empty.
 package struct InputFile: ~Copyable {
-    /// A kind of file that readers distinguish.
+    /// The kind of an open file.
     package enum Kind: Hashable, Sendable {
         case regular, directory
         /// A pipe, a socket or a device.
@@ -13,12 +13,12 @@ package struct InputFile: ~Copyable {
 
     /// The reason why a file cannot be read.
     package enum Problem: Error, Hashable, Sendable {
-        /// The system's error, a number of `errno`.
+        /// An error of the system, as its `errno`.
         case system(Int32)
-        /// The file has more bytes than the reader takes.
+        /// The file has more bytes than the limit of the reader.
         case tooLarge
 
-        /// No file has the path.
+        /// The error that there is no file at the path.
         package static var missing: Problem { .system(ENOENT) }
 
         /// The system's text for the error.
@@ -29,7 +29,7 @@ package struct InputFile: ~Copyable {
             }
         }
 
-        /// The error in the words that a user of Mynah reads.
+        /// The reason in the words that Mynah shows to a user.
         package var reason: String {
             switch self {
             case .system(ENOENT): "there is no such file"
@@ -42,7 +42,7 @@ package struct InputFile: ~Copyable {
     private let descriptor: Int32
     private let status: stat
 
-    /// Opens the file at a path, and follows links to it.
+    /// Opens the file at a path; a symbolic link leads to its target.
     package init(_ path: String) throws(Problem) {
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else { throw .system(errno) }
@@ -71,22 +71,23 @@ package struct InputFile: ~Copyable {
     /// The size of a regular file, in bytes.
     package var size: Int { Int(status.st_size) }
 
-    /// The user whose file it is.
+    /// The user who owns the file.
     package var owner: uid_t { status.st_uid }
 
     /// Returns whether users other than its owner may read or write it.
     package var isOpenToOthers: Bool { status.st_mode & 0o077 != 0 }
 
-    /// Reads to the file's end.
+    /// Reads up to the end of the file.
     ///
-    /// - Parameter limit: The most bytes that the file may have; with more, the problem is `tooLarge`.
+    /// - Parameter limit: The largest allowed size of the file, in bytes; a larger file fails with
+    /// `tooLarge`.
     package borrowing func read(atMost limit: Int) throws(Problem) -> [UInt8] {
         let bytes = try prefix(limit + 1)
         guard bytes.count <= limit else { throw .tooLarge }
         return bytes
     }
 
-    /// Reads to the file's end, or as many bytes as this.
+    /// Reads up to the end of the file, but no more than `count` bytes.
     package borrowing func prefix(_ count: Int) throws(Problem) -> [UInt8] {
         // A pipe with a writer is waited for.
         if kind == .other { _ = fcntl(descriptor, F_SETFL, 0) }

@@ -3,7 +3,7 @@ public enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int)
-    /// A whole number that an `Int` does not hold.
+    /// A whole number that is too large for an `Int`.
     case unsigned(UInt64)
     case number(Double)
     case string(String)
@@ -24,22 +24,22 @@ public enum JSON: Hashable, Sendable {
         }
     }
 
-    /// The text on one line.
+    /// The value as JSON text on one line.
     public var text: String {
         var bytes: [UInt8] = []
         write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text over several lines, two spaces a level; arrays and objects without inner ones stay on one
-    /// line.
+    /// The value as JSON text over several lines, indented by two spaces per level; arrays and objects that
+    /// contain no others stay on one line.
     public var prettyText: String {
         var bytes: [UInt8] = []
         writePretty(to: &bytes, level: 0)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the text as UTF-8, on one line.
+    /// Appends the value as JSON text in UTF-8, on one line.
     public func write(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8
@@ -119,8 +119,8 @@ public enum JSON: Hashable, Sendable {
         return text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
 
-    /// Escapes every character that a terminal or a reader of lines acts on: C0 and C1 controls, DEL, U+2028
-    /// and U+2029.
+    /// Appends a string literal, with escapes for all characters that control a terminal or end a line: C0
+    /// and C1 controls, DEL, U+2028 and U+2029.
     private static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -146,6 +146,6 @@ public enum JSON: Hashable, Sendable {
 }
 
 extension JSON: ExpressibleByStringLiteral {
-    /// A string literal as JSON text.
+    /// Makes a JSON string from a literal in Swift.
     public init(stringLiteral value: String) { self = .string(value) }
 }

@@ -1,32 +1,34 @@
 extension JSON {
-    /// The reason why a text is not JSON, and where.
+    /// The reason why a text is not JSON, and the position of the error.
     public struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The expected or unexpected token, as a sentence.
+        /// A sentence that names the expected or the unexpected token.
         public var message: String
-        /// The position of the error, in bytes from the beginning.
+        /// The position of the error, in bytes from the beginning of the text.
         public var offset: Int
-        /// `true` if the text is JSON all the same, with a number that would be rounded.
+        /// `true` if the text is valid JSON but contains a number that would be rounded.
         package var isRounded = false
 
-        /// The message with its place.
+        /// The message with the position.
         public var description: String { "\(message) at byte \(offset)" }
     }
 
-    /// Reads one JSON text (RFC 8259) of UTF-8; bytes that are no UTF-8 inside a string become U+FFFD.
+    /// Reads one JSON text (RFC 8259) in UTF-8; invalid UTF-8 inside a string becomes U+FFFD.
     ///
-    /// Arrays and objects may stand 64 levels deep, so that a text cannot exhaust the stack. Numbers without
-    /// fraction that fit become `integer`; one that no `Double` holds is an error.
+    /// Arrays and objects may be nested 64 deep, so that a text cannot exhaust the stack. A number without a
+    /// fraction becomes an `integer` if it fits; a number that is too large for a `Double` is an error.
     public init(parsing bytes: [UInt8]) throws(ParseError) {
         try self.init(parsing: bytes, rounding: true)
     }
 
-    /// Reads one JSON text; without `rounding`, a whole number that would lose digits is an error.
+    /// Reads one JSON text.
+    ///
+    /// If `rounding` is `false`, a whole number that would lose digits is an error.
     package init(parsing bytes: [UInt8], rounding: Bool) throws(ParseError) {
         var parser = JSONParser(bytes: bytes, isRounding: rounding)
         self = try parser.parse()
     }
 
-    /// The value of a key, or `nil` if this is not an object, or if the key is missing.
+    /// The value of a key, or `nil` if the key is missing or this is no object.
     public subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
@@ -44,13 +46,13 @@ extension JSON {
         return value
     }
 
-    /// The elements, or `nil` if this is not an array.
+    /// The elements of an array, or `nil` for other values.
     public var arrayValue: [JSON]? {
         guard case .array(let values) = self else { return nil }
         return values
     }
 
-    /// The Boolean value, or `nil` if this is not one.
+    /// The Boolean value, or `nil` for other values.
     public var boolValue: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
@@ -92,7 +94,9 @@ private struct JSONParser {
         return true
     }
 
-    /// The most frequent mistakes are reported at the comma, not after it.
+    /// Reads a comma or the end of a list, and returns `true` for a comma.
+    ///
+    /// The most common mistakes are reported at the comma, not after it.
     private mutating func takeComma(before end: UInt8) throws(JSON.ParseError) -> Bool {
         guard consume(UInt8(ascii: ",")) else { return false }
         let comma = index - 1

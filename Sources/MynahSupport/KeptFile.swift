@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file that a program keeps for itself: replaced whole, readable by its owner alone, set aside rather than
-/// lost.
+/// A file in which a program keeps its own data: always replaced as a whole, readable only by its owner, and
+/// renamed rather than lost.
 public struct KeptFile: Hashable, Sendable {
     /// The reason of a failure, as the end of a sentence about the file.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
@@ -11,23 +11,24 @@ public struct KeptFile: Hashable, Sendable {
         package init(description: String) { self.description = description }
     }
 
-    /// No file that is kept comes near it, in bytes.
+    /// The limit of the size, in bytes; no kept file is nearly as large.
     public static let sizeLimit = 16 << 20
 
     /// The path of the file.
     public let path: String
 
-    /// The file at this path, which need not exist.
+    /// Makes a kept file with this path; the file need not exist.
     public init(path: String) {
         self.path = path
     }
 
-    /// The file's name until it is whole; a process that is killed may leave one.
+    /// The temporary name of new content until all of it is written; a process that is killed may leave such
+    /// a file.
     private var draft: String { path + ".new" }
 
     private static var reason: String { String(cString: strerror(errno)) }
 
-    /// Whether a file of any kind has its name.
+    /// Whether there is a file of any kind at the path.
     public var exists: Bool {
         var status = stat()
         return lstat(path, &status) == 0
@@ -55,11 +56,11 @@ public struct KeptFile: Hashable, Sendable {
 
     /// Replaces the content of the file.
     ///
-    /// The words of a problem begin with the path.
+    /// The text of a problem begins with the path.
     ///
-    /// The name changes in one step, after the bytes are on the disk, and is on the disk when this returns:
-    /// neither a process that is killed nor a machine that loses power leaves anything but the old bytes or
-    /// the new.
+    /// The new bytes are written to the disk, and then the file is renamed in one step. When this returns,
+    /// the new name is on the disk too. So after a kill or a loss of power, the file has either all old bytes
+    /// or all new bytes.
     public func replace(_ bytes: [UInt8]) throws(Problem) {
         // Removes a file of any kind: a link would be written through, and a pipe would be waited for.
         unlink(draft)
@@ -80,9 +81,9 @@ public struct KeptFile: Hashable, Sendable {
         syncDirectory()
     }
 
-    /// Syncs the directory, so that the name is on the disk.
+    /// Syncs the directory, so that the new name is on the disk.
     ///
-    /// Errors are ignored: some file systems cannot.
+    /// Errors are ignored, because some file systems cannot sync a directory.
     private func syncDirectory() {
         let end = path.lastIndex(of: "/")
         let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -98,18 +99,18 @@ public struct KeptFile: Hashable, Sendable {
         unlink(draft)
     }
 
-    /// Renames the file to the name of another, which it replaces.
+    /// Renames this file to the path of another kept file, which it replaces.
     ///
-    /// A draft of the file is removed.
+    /// A draft of this file is removed.
     ///
-    /// If the file cannot be renamed, it stays.
+    /// If the rename fails, this file stays.
     public func move(to other: KeptFile) {
         unlink(draft)
         guard rename(path, other.path) == 0 else { return }
         syncDirectory()
     }
 
-    /// Renames the file to an unused name, and returns that name, or `nil` if the file cannot be renamed.
+    /// Renames the file to an unused name and returns that name; returns `nil` if the rename fails.
     public func setAside() -> String? {
         for number in 1...10_000 {
             let place = path + ".unusable-\(number)"

@@ -1,9 +1,9 @@
 public import Glibc
 
-/// A value that one thread at a time may touch.
+/// A value that only one thread at a time can use.
 ///
-/// A POSIX mutex rather than `Synchronization.Mutex`: ThreadSanitizer knows it, and reports false races for
-/// the other.
+/// The lock is a POSIX mutex, because ThreadSanitizer knows it and reports false races for
+/// `Synchronization.Mutex`.
 public final class Lock<Value>: @unchecked Sendable {
     // `@unchecked`: what `value` points to is read and written only between `pthread_mutex_lock` and
     // `…_unlock`. A pointer, because who has the lock is alone, which need not be checked at each access once
@@ -11,7 +11,7 @@ public final class Lock<Value>: @unchecked Sendable {
     @usableFromInline let value: UnsafeMutablePointer<Value>
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    /// Guards `value`, which the lock owns from now on.
+    /// Makes a lock that owns `value` from now on.
     public init(_ value: sending Value) {
         self.value = .allocate(capacity: 1)
         self.value.initialize(to: value)
@@ -27,7 +27,7 @@ public final class Lock<Value>: @unchecked Sendable {
         value.deallocate()
     }
 
-    /// Runs `body` alone with the value; do not lock again inside it.
+    /// Runs `body` with the value while no other thread can use it; `body` must not lock it again.
     @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

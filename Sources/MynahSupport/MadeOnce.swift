@@ -1,11 +1,13 @@
-/// Values that are made when they are first asked for, and kept.
+/// A table that makes the value of a key at its first use, and keeps it.
 @usableFromInline package final class MadeOnce<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let made = Lock<[Key: Value]>([:])
     @usableFromInline let make: @Sendable (Key) -> Value?
 
-    /// `make` returns `nil` for a key that has no value, and is asked again for it.
+    /// Makes a table whose values come from `make`.
     ///
-    /// A lock is held while it runs, so it must not ask for a value of the same table.
+    /// If `make` returns `nil`, the key has no value, and `make` is called again at its next use.
+    ///
+    /// A lock is held while `make` runs, so `make` must not use the same table.
     @inlinable package init(_ make: @escaping @Sendable (Key) -> Value?) { self.make = make }
 
     @inlinable package subscript(key: Key) -> Value? {

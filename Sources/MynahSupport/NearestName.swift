@@ -1,14 +1,14 @@
-/// Finds the name that a user probably meant.
+/// Finds the name that a user probably meant by a misspelled word.
 public enum NearestName {
     // Bounds the work that a word from a file can ask for.
     private static let longest = 96
 
-    /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few; case
-    /// is ignored.
+    /// The candidate that needs the fewest edits (insert, delete, replace, swap neighbours), or `nil` if all
+    /// need too many; case is ignored.
     ///
-    /// Few means one for every three letters, or one if the word has more letters than that. The first of
-    /// equally near candidates wins. A word longer than any name is near none. The word itself is no
-    /// candidate: a caller that refuses it does not mean it.
+    /// One edit is allowed for every three letters of the word, and at least one. Of equally near candidates,
+    /// the first is returned. For a word that is longer than any name, the result is `nil`. The word itself
+    /// is never the result, because a caller asks only about words that it refuses.
     public static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
         guard word.utf8.count <= longest else { return nil }
         let letters = Array(word.lowercased().unicodeScalars)
@@ -24,7 +24,7 @@ public enum NearestName {
         return best?.name
     }
 
-    /// The optimal string alignment distance.
+    /// The optimal string alignment distance of two texts: the number of edits between them.
     static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         guard !left.isEmpty, !right.isEmpty else { return left.count + right.count }
         var beforeLast: [Int] = []

@@ -1,14 +1,15 @@
 import Glibc
 
-/// The files, sockets and pipes that this process may have open at once.
+/// The limit on the files, sockets and pipes that this process may have open at once.
 package enum OpenFiles {
-    /// How many a command opens before it could say that there are too few: timers and threads of libraries
-    /// end the process without a message if they get none.
+    /// The number of files that a command opens before it can report that the limit is too low.
+    ///
+    /// Libraries end the process without a message if they get no file for a timer or a thread.
     package static let needed = 32
-    /// How to raise the limit.
+    /// The advice to a user whose limit is too low.
     package static let remedy = "allow more open files, as with ulimit -n 1024"
 
-    /// The limit, or `nil` if there is none.
+    /// The limit of open files, or `nil` if there is no limit.
     package static var limit: Int? {
         var limits = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0,
@@ -17,7 +18,7 @@ package enum OpenFiles {
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// Whether the limit leaves `count` descriptors beside `descriptor`, which had the lowest free number
+    /// Whether the limit allows `count` more descriptors after `descriptor`, which had the lowest free number
     /// when it was opened.
     package static func leaves(_ count: UInt64, beside descriptor: Int32) -> Bool {
         guard let limit else { return true }
@@ -25,7 +26,7 @@ package enum OpenFiles {
         return !overflows && needed < UInt64(limit)
     }
 
-    /// The reason why the limit does not leave `count` descriptors beside one for `user`, or `nil` if it
+    /// The reason why the limit does not allow one descriptor for `user` and `count` more, or `nil` if it
     /// does.
     package static func problem(of user: String, leaving count: UInt64) -> String? {
         guard let limit else { return nil }
@@ -38,9 +39,9 @@ package enum OpenFiles {
     }
 
     /// The reason why too few file descriptors are free for a command, as a sentence without its full stop,
-    /// or `nil` if there are enough.
+    /// or `nil` if enough are free.
     ///
-    /// The test opens all file descriptors that are free, so nothing else may run yet.
+    /// The test opens every free descriptor for a moment, so no other code may run yet.
     package static var problem: String? {
         var copies: [Int32] = []
         defer { for copy in copies { close(copy) } }

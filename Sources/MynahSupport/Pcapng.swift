@@ -1,7 +1,7 @@
-/// The blocks of a pcapng capture file, little-endian, with times in microseconds (IETF
+/// Makes the blocks of a pcapng capture file, little-endian, with times in microseconds (IETF
 /// draft-ietf-opsawg-pcapng).
 public enum Pcapng {
-    /// Begins a file, and names the program that writes it.
+    /// The first block of a file, with the name of the program that writes the file.
     public static func sectionHeader(application: String) -> [UInt8] {
         block(0x0A0D_0D0A) { writer in
             writer.write(0x1A2B_3C4D as UInt32)
@@ -13,7 +13,9 @@ public enum Pcapng {
         }
     }
 
-    /// Describes an interface; the first one has number 0, and packets refer to it by its number.
+    /// The block that describes an interface.
+    ///
+    /// Packets refer to an interface by its number; the first one has number 0.
     public static func interface(linkType: UInt16, name: String) -> [UInt8] {
         block(1) { writer in
             writer.write(linkType)
@@ -24,7 +26,8 @@ public enum Pcapng {
         }
     }
 
-    /// A packet of an interface, with the microseconds since 1970 and a comment that Wireshark shows.
+    /// The block of one packet, with its interface, its time in microseconds since 1970, and a comment that
+    /// Wireshark shows.
     public static func packet(
         interface: UInt32, microseconds: UInt64, data: [UInt8], comment: String? = nil
     ) -> [UInt8] {
@@ -40,7 +43,7 @@ public enum Pcapng {
         }
     }
 
-    /// How many of these bytes are whole blocks, if the first byte begins a block.
+    /// The number of these bytes that are whole blocks, if the first byte begins a block.
     public static func wholeBlocks(in bytes: ArraySlice<UInt8>) -> Int {
         var reader = ByteReader(bytes)
         var whole = 0
@@ -52,7 +55,8 @@ public enum Pcapng {
         return whole
     }
 
-    /// A block: its type and its length stand before the body, and the length follows once more.
+    /// A block of this type: the type and the length come before the body, and the length is repeated after
+    /// it.
     private static func block(
         _ type: UInt32, capacity: Int = 64, _ body: (inout ByteWriter) -> Void
     ) -> [UInt8] {
@@ -69,12 +73,12 @@ public enum Pcapng {
 }
 
 extension ByteWriter {
-    /// Fills up to a multiple of four bytes.
+    /// Appends zeros up to a multiple of four bytes.
     fileprivate mutating func align() {
         write(repeatElement(0, count: -bytes.count & 3))
     }
 
-    /// Texts by their option codes, and the end of the options.
+    /// Appends options, each a text with its code, and the end of the options.
     fileprivate mutating func writeOptions(_ options: [(code: UInt16, text: String)]) {
         for (code, text) in options {
             // The length has 16 bits.

@@ -1,8 +1,8 @@
-/// Functions that give the same bits on every processor.
+/// Mathematical functions whose results have the same bits on every processor.
 ///
-/// The C library has variants of them for processors with and without fused multiply-add, which round
-/// differently. These are series of additions and multiplications, each of which IEEE 754 rounds in one way.
-/// They are within two units in the last place of the exact result.
+/// The functions of the C library have variants for processors with and without fused multiply-add, which
+/// round differently. The functions here only add and multiply, and IEEE 754 defines how each of these
+/// operations rounds. The results are within two units in the last place of the exact ones.
 package enum PortableMath {
     /// The natural logarithm.
     package static func log(_ number: Double) -> Double {
@@ -34,28 +34,29 @@ package enum PortableMath {
         return Double(sign: .plus, exponent: Int(exponent), significand: fraction)
     }
 
-    /// The sine of an angle in turns: 0.25 is a right angle.
+    /// The sine of an angle, which is given in turns: 0.25 is a right angle.
     package static func sine(ofTurns turns: Double) -> Double {
         let (quarter, angle) = reduced(turns)
         let part = quarter % 2 == 0 ? sine(angle) : cosine(angle)
         return quarter < 2 ? part : -part
     }
 
-    /// The cosine of an angle in turns.
+    /// The cosine of an angle, which is given in turns: 0.25 is a right angle.
     package static func cosine(ofTurns turns: Double) -> Double {
         let (quarter, angle) = reduced(turns)
         let part = quarter % 2 == 0 ? cosine(angle) : sine(angle)
         return quarter == 0 || quarter == 3 ? part : -part
     }
 
-    /// Ten to the power of a number from 0 on, rounded to the nearest; infinite above 308.
+    /// Ten to the power of a number that is not negative, rounded to the nearest; infinite above 308.
     package static func powerOfTen(_ exponent: Int) -> Double {
         exponent < powersOfTen.count ? powersOfTen[exponent] : .infinity
     }
 
     // MARK: Parts
 
-    /// The nearest multiple of a quarter turn, from 0 to 3, and the rest in radians, at most π/4.
+    /// Splits an angle into the nearest multiple of a quarter turn, from 0 to 3, and the rest in radians, at
+    /// most π/4.
     private static func reduced(_ turns: Double) -> (quarter: Int, angle: Double) {
         guard turns.isFinite else { return (0, .nan) }
         let quarters = (turns * 4).rounded()
@@ -63,26 +64,26 @@ package enum PortableMath {
         return (quarter < 0 ? quarter + 4 : quarter, (turns - quarters / 4) * 2 * .pi)
     }
 
-    /// x - x³/3! + x⁵/5! - …, up to π/4.
+    /// The sine of an angle x up to π/4 radians, as the series x - x³/3! + x⁵/5! and so on.
     private static func sine(_ angle: Double) -> Double {
         let square = angle * angle
         return angle + angle * square * polynomial(square, sineTerms)
     }
 
-    /// 1 - x²/2! + x⁴/4! - …, up to π/4.
+    /// The cosine of an angle x up to π/4 radians, as the series 1 - x²/2! + x⁴/4! and so on.
     private static func cosine(_ angle: Double) -> Double {
         let square = angle * angle
         return 1 - (square / 2 - square * square * polynomial(square, cosineTerms))
     }
 
-    /// The first term, and each further one times a higher power of the number.
+    /// The polynomial with these coefficients, the constant first.
     private static func polynomial(_ number: Double, _ terms: [Double]) -> Double {
         var sum = 0.0
         for term in terms.reversed() { sum = sum * number + term }
         return sum
     }
 
-    /// ln 2 in two parts; the product of the first one and an exponent is exact.
+    /// ln 2 as the sum of two numbers; the product of the first one and an exponent is exact.
     private static let ln2 = (high: 0x1.62E42FEEp-1, low: 0x1.A39EF35793C76p-33)
     /// 1/3, 1/5, 1/7 and so on.
     private static let oddReciprocals: [Double] = (1...11).map { 1 / Double(2 * $0 + 1) }

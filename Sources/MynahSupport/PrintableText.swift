@@ -1,21 +1,23 @@
-/// Text from outside, made safe for a terminal.
+/// Makes text from other devices safe to show on a terminal.
 package enum PrintableText {
-    /// The text with U+FFFD in place of every character that a terminal would act on: a device chooses its
-    /// own name.
+    /// The text with U+FFFD in place of each character that controls a terminal; a device chooses its own
+    /// name.
     package static func of(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isActedOn) else { return text }
         return String(
             String.UnicodeScalarView(text.unicodeScalars.map { isActedOn($0) ? "\u{FFFD}" : $0 }))
     }
 
-    /// Why a text is no name, as a sentence without its subject and full stop; `nil` if it is one.
+    /// The reason why a text cannot be a name, as a sentence without its subject and full stop; `nil` if the
+    /// text can be a name.
     package static func problem(ofName name: String) -> String? {
         if hasControl(name) { return "has a control character in it" }
         return isVisible(name) ? nil : "has no visible character"
     }
 
-    /// Whether a reader sees something of a text: events, screens and messages print names, and an invisible
-    /// one looks like none.
+    /// Whether a text has a visible character.
+    ///
+    /// Events, screens and messages print names, and an invisible name looks like none.
     package static func isVisible(_ text: String) -> Bool { text.unicodeScalars.contains(where: isVisible) }
 
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
@@ -35,12 +37,13 @@ package enum PrintableText {
         }
     }
 
-    /// Letters and symbols whose picture is empty: BRAILLE PATTERN BLANK, MUSICAL SYMBOL NULL NOTEHEAD, and
+    /// Letters and symbols that look like blanks: BRAILLE PATTERN BLANK, MUSICAL SYMBOL NULL NOTEHEAD, and
     /// EGYPTIAN HIEROGLYPH FULL and HALF BLANK.
     private static let blanks: Set<Unicode.Scalar> = ["\u{2800}", "\u{1D159}", "\u{13441}", "\u{13442}"]
 
-    /// Whether a text has a control character: D-Bus takes no NUL, and a phone or a terminal may act on the
-    /// others.
+    /// Whether a text contains a control character.
+    ///
+    /// D-Bus refuses NUL, and the other ones may control a phone or a terminal.
     package static func hasControl(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }

@@ -2,7 +2,7 @@
 @usableFromInline package struct SeededRandom: RandomNumberGenerator, Sendable {
     @usableFromInline var state: UInt64
 
-    /// A generator with a seed.
+    /// Makes a generator whose numbers follow from a seed.
     @inlinable package init(seed: UInt64) {
         state = seed
     }
@@ -13,7 +13,7 @@
         return Self.mix(state)
     }
 
-    /// Mixes the bits of a number; no two numbers become the same one.
+    /// Mixes the bits of a number; different numbers have different results.
     @inlinable package static func mix(_ value: UInt64) -> UInt64 {
         var mixed = value
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9

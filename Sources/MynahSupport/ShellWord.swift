@@ -1,6 +1,7 @@
-/// Words of commands that a user may paste into a shell.
+/// Writes words of commands that a user may paste into a shell.
 package enum ShellWord {
-    /// A path as one word: in quotes if it needs them, and never an option.
+    /// A path as one word of a shell: in quotes if necessary, and so written that no command reads it as an
+    /// option.
     package static func quoted(_ path: String) -> String {
         let word = path.hasPrefix("-") ? "./" + path : path
         let isPlain = word.utf8.allSatisfy { byte in

@@ -1,7 +1,8 @@
-/// Values by key, in the order of the keys, for a few that are looked up all the time.
+/// A map with its values in the order of the keys, for a few values that are looked up very often.
 ///
-/// A dictionary hashes the key each time, and moves a value out and in again to change a part of it; here it
-/// is found by halving, and changed in place. The order is the same in every process; a dictionary's is not.
+/// A dictionary hashes the key at each use, and moves a value out and in again to change a part of it. This
+/// map finds a value by binary search, and changes it in place. Its order is also the same in every process,
+/// which a dictionary's is not.
 public struct SortedMap<Key: Comparable, Value> {
     @usableFromInline var storedKeys: [Key] = []
     /// The values, in the order of the keys.
@@ -19,13 +20,13 @@ public struct SortedMap<Key: Comparable, Value> {
     /// The keys with their values, in the order of the keys.
     @inlinable public var pairs: Zip2Sequence<[Key], [Value]> { zip(storedKeys, storedValues) }
 
-    /// How many there are.
+    /// The number of keys.
     @inlinable public var count: Int { storedKeys.count }
 
     /// Whether the map is empty.
     @inlinable public var isEmpty: Bool { storedKeys.isEmpty }
 
-    /// The places of all.
+    /// The indices of all keys.
     @inlinable public var indices: Range<Int> { storedKeys.indices }
 
     /// The index of a key, or `nil` if the map does not have it.
@@ -34,7 +35,7 @@ public struct SortedMap<Key: Comparable, Value> {
         return place < storedKeys.count && storedKeys[place] == key ? place : nil
     }
 
-    /// The index of a key, or the index at which it would be inserted.
+    /// The index of a key, or the index at which a missing key would be inserted.
     @inlinable func place(of key: Key) -> Int {
         var (low, high) = (0, storedKeys.count)
         while low < high {
@@ -44,13 +45,13 @@ public struct SortedMap<Key: Comparable, Value> {
         return low
     }
 
-    /// A value at its place, where it can be changed without a copy.
+    /// The value at an index, which can be changed in place without a copy.
     @inlinable public subscript(at index: Int) -> Value {
         _read { yield storedValues[index] }
         _modify { yield &storedValues[index] }
     }
 
-    /// The value of a key; setting nil removes it.
+    /// The value of a key; setting `nil` removes the key.
     @inlinable public subscript(key: Key) -> Value? {
         get {
             guard let index = index(of: key) else { return nil }
@@ -78,7 +79,7 @@ public struct SortedMap<Key: Comparable, Value> {
         set { self[key] = newValue }
     }
 
-    /// Removes a key, and returns its value.
+    /// Removes a key, and returns its value, or `nil` if the map does not have the key.
     @inlinable @discardableResult public mutating func removeValue(forKey key: Key) -> Value? {
         guard let index = index(of: key) else { return nil }
         storedKeys.remove(at: index)

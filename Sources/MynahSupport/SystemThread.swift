@@ -1,18 +1,18 @@
 import Glibc
 
-/// A thread that does one thing.
+/// Runs a function on a new thread of the system.
 package enum SystemThread {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs the work on a new thread or, if none can be started, on the caller's.
+    /// Runs `body` on a new thread, or on the caller's thread if none can be started.
     package static func start(_ body: @escaping @Sendable () -> Void) {
         if !attempt(body) { body() }
     }
 
-    /// Starts the thread; returns `false` if the system has no thread to give.
+    /// Runs `body` on a new thread; returns `false` if none can be started.
     package static func attempt(_ body: @escaping @Sendable () -> Void) -> Bool {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(Work(body))
@@ -31,8 +31,9 @@ package enum SystemThread {
         return true
     }
 
-    /// Keeps signals from this thread, also those that its own writing causes: SIGPIPE and SIGXFSZ would end
-    /// the process.
+    /// Blocks all signals on this thread.
+    ///
+    /// Writes of the thread itself could cause SIGPIPE and SIGXFSZ, which would end the process.
     package static func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)

@@ -1,6 +1,8 @@
 /// A time limit for asynchronous work.
 package enum TimeLimit {
-    /// The result of work, or `nil` if it takes longer than the limit; the work is cancelled then.
+    /// Runs `work` and returns its result.
+    ///
+    /// If the limit passes first, the work is cancelled and the result is `nil`.
     package static func value<Value: Sendable>(
         within limit: Duration, of work: @escaping @Sendable () async -> Value
     ) async -> Value? {

@@ -1,11 +1,11 @@
-/// Whole numbers as they are written: in decimal digits without a point and an exponent, or in hexadecimal
-/// ones after `0x`.
+/// Checks whole numbers as they are written: decimal digits without a point or an exponent, or hexadecimal
+/// digits after `0x`.
 package enum WholeDigits {
-    /// Why such a number would be changed silently, as a sentence without its full stop; `nil` if it is kept,
-    /// and for any other text.
+    /// The reason why a number would silently change when it is read, as a sentence without its full
+    /// stop; `nil` if it would not change, or if the text is no whole number.
     ///
-    /// A `Double` keeps a number beyond 64 bits if it is printed with the same digits: JavaScript writes
-    /// a large `Double` without an exponent.
+    /// A number beyond 64 bits does not change if a `Double` prints it with the same digits. JavaScript
+    /// writes a large `Double` without an exponent.
     package static func problem(of text: some StringProtocol) -> String? {
         let text = String(text)
         let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
@@ -26,7 +26,7 @@ package enum WholeDigits {
         return "\(problem); where a number may be rounded, write \(number)"
     }
 
-    /// The digits without the zeros on both sides.
+    /// The digits without leading and trailing zeros.
     private static func significant(_ digits: some StringProtocol) -> String {
         var digits = String(digits.drop { $0 == "0" })
         while digits.last == "0" { digits.removeLast() }

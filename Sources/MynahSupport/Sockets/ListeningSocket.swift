@@ -1,26 +1,26 @@
 import Glibc
 
-/// A stream socket that listens.
+/// A stream socket that accepts connections.
 package struct ListeningSocket: Sendable {
-    /// The reason why nothing can listen at a path.
+    /// The reason why a socket cannot listen at a path.
     package enum PathProblem: Error, Hashable, Sendable {
         /// The path has more than 107 bytes, or none.
         case pathTooLong
-        /// The path is a directory's.
+        /// There is a directory at the path.
         case isDirectory
-        /// The path is another file's.
+        /// There is another file at the path, which is not a socket.
         case isNoSocket
-        /// Another process listens there.
+        /// Another process listens at the path.
         case inUse
-        /// The socket at the path is another user's.
+        /// The socket at the path belongs to another user.
         case isForeign
-        /// The socket of a process that has ended cannot be removed.
+        /// The socket at the path is left over from a process that has ended, and cannot be removed.
         case leftover(SystemError)
         /// Another error of the system.
         case system(SystemError)
     }
 
-    /// Tells a socket's file from one that was made later under the same name.
+    /// The identity of a socket's file, which differs from that of a later file with the same path.
     private struct FileIdentity: Hashable {
         var device: dev_t
         var inode: ino_t
@@ -33,26 +33,26 @@ package struct ListeningSocket: Sendable {
         }
     }
 
-    /// The descriptor, which does not block.
+    /// The socket's descriptor, which does not block.
     package let descriptor: Int32
     private let file: (path: String, identity: FileIdentity?)?
 
-    /// The port, of a TCP socket.
+    /// The port of a TCP socket, or `nil` for other sockets.
     package var port: UInt16? { SocketAddress.port(of: descriptor) }
 
     // MARK: - TCP
 
-    /// Listens on a TCP port; port 0 is any that is free.
+    /// Makes a socket that listens on a TCP port; with port 0 the system chooses a free one.
     ///
-    /// - Parameter isDualStack: Whether IPv4 may reach it too if the address is `::`.
+    /// - Parameter isDualStack: Whether IPv4 clients can connect too if the address is `::`.
     package init(_ address: SocketAddress, isDualStack: Bool) throws(SystemError) {
         descriptor = try Self.bound(to: address, isDualStack) { listen($0, Self.backlog) == 0 }
         file = nil
     }
 
-    /// The error of listening on a TCP port, or `nil` if it is free.
+    /// The error that listening on a TCP port would have, or `nil` if the port is free.
     ///
-    /// The port is bound and let go again. Nothing listens on it meanwhile, so nobody connects.
+    /// The port is bound and released again. Nothing listens on it meanwhile, so no client can connect.
     package static func error(at address: SocketAddress, isDualStack: Bool) -> SystemError? {
         do throws(SystemError) {
             systemClose(try bound(to: address, isDualStack) { _ in true })
@@ -82,11 +82,13 @@ package struct ListeningSocket: Sendable {
 
     // MARK: - Unix domain
 
-    /// Listens at a path; the socket of a process that has ended is replaced.
+    /// Makes a socket that listens at a path.
     ///
-    /// This may wait a moment for another process that opens a socket in the same directory.
+    /// A socket that a process left there when it ended is replaced.
     ///
-    /// - Parameter isPrivate: Whether only this user may connect; otherwise the process' umask says who may.
+    /// This may wait a moment for another process that is opening a socket in the same directory.
+    ///
+    /// - Parameter isPrivate: Whether only this user can connect; otherwise the umask of the process decides.
     package init(path: String, isPrivate: Bool) async throws(PathProblem) {
         let lock = await DirectoryLock(of: path)
         defer { lock.release() }
@@ -111,7 +113,7 @@ package struct ListeningSocket: Sendable {
         file = (path, FileIdentity(path))
     }
 
-    /// The reason why nothing can listen at a path, as far as it is known without making a socket there.
+    /// The reason why a socket cannot listen at a path, as far as that can be known without making one.
     package static func problem(at path: String) -> PathProblem? {
         guard SocketAddress(path: path) != nil else { return .pathTooLong }
         do throws(PathProblem) {
@@ -122,10 +124,10 @@ package struct ListeningSocket: Sendable {
         return access(Directory.parent(of: path), W_OK | X_OK) == 0 ? nil : .system(SystemError(errno))
     }
 
-    /// A path's present use, where a socket can be made.
+    /// The thing that is at a path where a socket is to be made.
     private enum Found {
         case nothing
-        /// A socket on which nobody listens.
+        /// A socket that no process listens on.
         case leftover
     }
 
@@ -153,7 +155,7 @@ package struct ListeningSocket: Sendable {
 
     // MARK: -
 
-    /// The descriptor of a new connection, which does not block, or `nil` if there is none.
+    /// Accepts a connection, and returns its descriptor, which does not block; `nil` if no client is waiting.
     package func accept() -> Int32? {
         let accepted = systemAccept(descriptor)
         guard accepted >= 0 else { return nil }
@@ -162,14 +164,16 @@ package struct ListeningSocket: Sendable {
         return accepted
     }
 
-    /// Ends listening, and removes the path.
+    /// Stops listening, and removes the socket's file.
     package func close() {
         // Before it is closed: its inode may be another's afterwards.
         removePath()
         systemClose(descriptor)
     }
 
-    /// Removes the path of a Unix domain socket, if it is still this one's: nobody connects from now on.
+    /// Removes the file of a Unix domain socket, unless another socket has replaced it.
+    ///
+    /// No client can connect after that.
     package func removePath() {
         guard let file, let identity = file.identity, FileIdentity(file.path) == identity else { return }
         unlink(file.path)
@@ -185,17 +189,18 @@ package struct ListeningSocket: Sendable {
     }
 }
 
-/// A lock of a directory that keeps other processes from taking a socket for a leftover while this one is
-/// between `bind` and `listen`, or from removing the one that has just replaced a leftover.
+/// A lock of a directory, which one process holds while it makes a socket there.
 ///
-/// The directory itself is locked, so that no file of the lock's own is left.
+/// Between `bind` and `listen`, another process could take the new socket for a leftover. It could also
+/// remove a socket that has just replaced a leftover. The lock is on the directory itself, so that there is
+/// no lock file to leave behind.
 private struct DirectoryLock {
     private let descriptor: Int32
 
-    /// Locks the directory of a path.
+    /// Locks the directory that contains a path.
     ///
-    /// There is no lock if the directory cannot be opened, or if another program keeps it locked: the lock is
-    /// held for an instant only.
+    /// Nothing is locked if the directory cannot be opened, or if another program keeps it locked; Mynah
+    /// holds the lock only for an instant.
     init(of path: String) async {
         descriptor = open(Directory.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return }

@@ -1,18 +1,18 @@
 package import Glibc
 
-/// An address of a socket, as the system's calls take it.
+/// A socket address in the form that system calls need.
 package struct SocketAddress: Hashable, Sendable {
-    /// `AF_INET`, `AF_INET6` or `AF_UNIX`.
+    /// The address family: `AF_INET`, `AF_INET6` or `AF_UNIX`.
     package let family: Int32
     private let bytes: [UInt8]
 
-    /// The address in these bytes, which begin with the family.
+    /// Makes an address from its bytes, which begin with the family.
     package init(family: Int32, bytes: [UInt8]) {
         self.family = family
         self.bytes = bytes
     }
 
-    /// The address of a Unix domain socket, or `nil` if the path is empty or has more than 107 bytes
+    /// Makes the address of a Unix domain socket; `nil` if the path is empty or has more than 107 bytes
     /// (unix(7)).
     package init?(path: String) {
         var address = sockaddr_un()
@@ -33,7 +33,7 @@ package struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The port that a socket has been given, or `nil` for a Unix domain socket.
+    /// The port that a socket listens on, or `nil` for a Unix domain socket.
     package static func port(of descriptor: Int32) -> UInt16? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

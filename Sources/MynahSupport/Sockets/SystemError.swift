@@ -1,6 +1,6 @@
 import Glibc
 
-/// An error number of `errno`, with the system's text.
+/// An error of the system: a number of `errno` and the text for it.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
     package var number: Int32
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A path that may be a stream socket's.
+/// A path at which there may be a Unix domain stream socket.
 package struct UnixSocketPath: Hashable, Sendable {
     package let path: String
 
@@ -8,11 +8,11 @@ package struct UnixSocketPath: Hashable, Sendable {
         self.path = path
     }
 
-    /// The error of connecting to the socket, or `nil` if a process has it.
+    /// The error that connecting to the socket would have, or `nil` if a process listens on it.
     ///
-    /// That process does not notice: the kernel finds its socket, and refuses to connect a datagram socket to
-    /// it (`EPROTOTYPE`). The error is `EPROTOTYPE` too if the socket at the path is of another type, and
-    /// `ENAMETOOLONG` if the path is too long for a socket.
+    /// The process does not notice this test: the test connects a datagram socket, which the kernel refuses
+    /// (`EPROTOTYPE`) once it has found the stream socket. If the socket at the path has another type, the
+    /// error is `EPROTOTYPE` too. It is `ENAMETOOLONG` if the path is too long for a socket.
     package var problem: SystemError? {
         guard let address = SocketAddress(path: path) else { return SystemError(ENAMETOOLONG) }
         let probe = socket(AF_UNIX, Self.datagrams | Self.closeOnExec, 0)
@@ -24,13 +24,14 @@ package struct UnixSocketPath: Hashable, Sendable {
         return result != 0 && error.number == EPROTOTYPE && !hasPackets ? nil : error
     }
 
-    /// Returns whether there is a file at the path that is no socket.
+    /// Whether there is a file at the path that is not a socket.
     package var isOtherThanSocket: Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
     }
 
-    /// Returns whether the kernel lists a socket for sequenced packets at the path (proc_net(5), unix).
+    /// Whether the kernel lists a socket for sequenced packets (`SOCK_SEQPACKET`) at the path (proc_net(5),
+    /// unix).
     private var hasPackets: Bool {
         // The size of such a file is 0, and no limit fits a machine with many sockets.
         guard let file = try? InputFile("/proc/net/unix"), let bytes = try? file.prefix(1 << 26) else {

@@ -1,8 +1,8 @@
-/// Deadlines by key, the earliest first.
+/// Deadlines by key, of which the earliest can be found quickly.
 ///
-/// A heap with at most one entry for each key. A deadline that moves to a later time leaves its entry where
-/// it is, and the entry is put back when it comes up: a deadline that moves with every request costs no work
-/// in the heap.
+/// The deadlines are in a heap that has at most one entry for each key. When a deadline moves to a later
+/// time, its entry stays, and is only moved when its old time has come. So a deadline that moves with every
+/// request costs no work in the heap.
 @usableFromInline package struct Deadlines<Key: Hashable & Sendable>: Sendable {
     @usableFromInline struct Entry: Comparable, Sendable {
         @usableFromInline var key: Key
@@ -17,9 +17,9 @@
     }
 
     @usableFromInline struct Record: Sendable {
-        /// The time of the deadline, or `nil` if it was removed.
+        /// The time of the deadline, or `nil` if the deadline was removed.
         @usableFromInline var due: Duration?
-        /// The time of its entry in the heap.
+        /// The time of the deadline's entry in the heap, which may be earlier.
         @usableFromInline var queued: Duration
 
         @inlinable init(due: Duration?, queued: Duration) {
@@ -37,7 +37,8 @@
     /// No deadlines.
     @inlinable package init() {}
 
-    /// The time to look at next, which may be earlier than the earliest deadline; `nil` if none is set.
+    /// The time at which to call `takeDue` next, which may be earlier than the earliest deadline; `nil` if no
+    /// deadline is set.
     @inlinable package var wakeTime: Duration? { count == 0 ? nil : heap.first?.time }
 
     /// The deadline of a key, or `nil` if none is set.
@@ -61,7 +62,7 @@
         heap.insert(Entry(key: key, time: due))
     }
 
-    /// Removes and returns a key that is due, or returns `nil` if none is.
+    /// Removes and returns a key whose deadline has passed; returns `nil` if there is none.
     @inlinable package mutating func takeDue(at now: Duration) -> Key? {
         while let first = heap.first, first.time <= now {
             heap.removeFirst()
@@ -95,16 +96,16 @@ package struct DeadlineTimer: Sendable {
     private var wakeTime = Duration.zero
     private var number: UInt64 = 0
 
-    /// A timer that is not armed.
+    /// Makes a timer without a deadline.
     package init(_ clock: RunClock) {
         self.clock = clock
     }
 
-    /// Sleeps until a time and then calls `wake` with a number for `woke`.
+    /// Sleeps until a time, and then calls `wake` with a number to pass to `woke`.
     ///
-    /// A task that wakes earlier stays.
+    /// A task that wakes at an earlier time is kept.
     ///
-    /// With `nil` nothing changes: a task that wakes for nothing costs less than a new task for each
+    /// With `nil` nothing changes, because a task that wakes for nothing costs less than a new task for each
     /// deadline.
     package mutating func arm(_ time: Duration?, wake: @escaping @Sendable (UInt64) async -> Void) {
         guard let time, needs(time) else { return }
@@ -117,7 +118,7 @@ package struct DeadlineTimer: Sendable {
         }
     }
 
-    /// Whether `arm` would do anything, so that a request that moves a deadline costs no closure.
+    /// Whether `arm` with this time would start a task; asking first saves a closure for each request.
     package func needs(_ time: Duration?) -> Bool {
         guard let time else { return false }
         return task == nil || wakeTime > time
@@ -129,7 +130,7 @@ package struct DeadlineTimer: Sendable {
         task = nil
     }
 
-    /// Notes that a task has woken, and returns whether it is the one that was armed last.
+    /// Notes that a task woke up; returns whether it is the task that was started last.
     package mutating func woke(_ number: UInt64) -> Bool {
         guard number == self.number else { return false }
         task = nil

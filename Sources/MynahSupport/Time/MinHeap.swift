@@ -1,7 +1,7 @@
 /// A binary heap with the least element first.
 ///
-/// Equal elements leave it in an order that follows from the calls alone, so a total order of the elements
-/// makes it the same in each run.
+/// The order in which equal elements are removed depends only on the calls. With a total order of the
+/// elements, the order is the same in each run.
 @usableFromInline package struct MinHeap<Element: Comparable> {
     @usableFromInline var elements: [Element] = []
 
@@ -25,7 +25,7 @@
         }
     }
 
-    /// Removes and returns the least element, or returns `nil` if the heap is empty.
+    /// Removes and returns the least element; returns `nil` if the heap is empty.
     @discardableResult @inlinable
     package mutating func removeFirst() -> Element? {
         guard let last = elements.popLast() else { return nil }
@@ -43,7 +43,7 @@
         }
     }
 
-    /// Removes each element that satisfies a condition.
+    /// Removes each element for which the function returns `true`.
     @inlinable package mutating func removeAll(where isGone: (Element) -> Bool) {
         let kept = elements.filter { !isGone($0) }
         elements.removeAll(keepingCapacity: true)

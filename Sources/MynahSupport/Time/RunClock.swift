@@ -1,29 +1,30 @@
 import Glibc
 
-/// The clock of a run: the machine's, or a virtual one.
+/// The clock of a run: the real clock of the machine, or a clock with virtual time.
 ///
-/// Everything that takes part in a run gets its time, its pauses and its tasks' executor from here.
+/// Everything in a run uses this clock for its time, its pauses and the executor of its tasks.
 package struct RunClock: Clock {
-    /// A time, counted from the clock's beginning.
+    /// A point in time, counted from the beginning of the clock.
     package struct Instant: InstantProtocol {
-        /// The time since the beginning.
+        /// The time since the beginning of the clock.
         package var offset: Duration
 
-        /// The instant that is so long after the beginning.
+        /// Makes the instant at this time after the beginning.
         package init(offset: Duration) { self.offset = offset }
 
-        /// The instant that is so much later.
+        /// The instant that is later by a duration.
         package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
         /// The time from this instant to another.
         package func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Whether one is before the other.
+        /// Whether the left instant is before the right one.
         package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
     private enum Source: Sendable {
         case machine
         case virtual(VirtualTime)
-        /// Another clock, by its time since the first use here and its way to sleep until such a time.
+        /// Another clock: a function that returns the time since the clock's first use here, and one that
+        /// sleeps until such a time.
         case other(@Sendable () -> Duration, @Sendable (Duration) async throws -> Void)
     }
 
@@ -34,10 +35,10 @@ package struct RunClock: Clock {
 
     private init(_ source: Source) { self.source = source }
 
-    /// A clock with virtual time.
+    /// Makes a clock with virtual time.
     package init(_ time: VirtualTime) { self.init(.virtual(time)) }
 
-    /// The clock of any kind as one of this type.
+    /// Makes a run clock from any other clock.
     package init<C: Clock>(_ clock: C) where C.Duration == Duration {
         switch clock {
         case let clock as RunClock: self = clock
@@ -51,7 +52,7 @@ package struct RunClock: Clock {
         }
     }
 
-    /// The virtual time, or `nil` with any other clock.
+    /// The virtual time of the clock, or `nil` if it has none.
     package var virtual: VirtualTime? {
         if case .virtual(let time) = source { time } else { nil }
     }
@@ -67,7 +68,7 @@ package struct RunClock: Clock {
         }
     }
 
-    /// The shortest time that it can measure.
+    /// The shortest duration that the clock can measure.
     package var minimumResolution: Duration { .nanoseconds(1) }
 
     /// Sleeps until a time; throws `CancellationError` if the task is cancelled.
@@ -81,16 +82,16 @@ package struct RunClock: Clock {
         }
     }
 
-    /// The time that moves only with requests, or `nil` with any other clock.
+    /// The virtual time that moves only during requests (`manual`), or `nil` for other clocks.
     package var manual: VirtualTime? {
         if let virtual, virtual.pace == .manual { virtual } else { nil }
     }
 
-    /// The clock's name, as `--clock` has it.
+    /// The name of the clock for the option `--clock`.
     package var name: String { virtual?.pace.rawValue ?? "real" }
 
-    /// Carries out work that comes from outside of the run: with a time that moves only with requests as a
-    /// request, else in this call.
+    /// Carries out work that comes from outside of the run: as a request if the time is `manual`, or else
+    /// directly in this call.
     package func carryOut<Value: Sendable>(
         _ body: @escaping @Sendable () async -> Value
     ) async -> Value {
@@ -98,13 +99,13 @@ package struct RunClock: Clock {
         return await manual.carryOut(body)
     }
 
-    /// The executor that every task of the run has to prefer, or `nil` with the machine's time.
+    /// The executor that every task of a run with virtual time has to prefer, or `nil` for other clocks.
     package var taskExecutor: (any TaskExecutor)? { virtual?.executor }
 
-    /// When virtual time begins: 2026-01-01T00:00:00Z, in seconds since 1970.
+    /// The calendar time at which virtual time begins: 2026-01-01T00:00:00Z, in seconds since 1970.
     package static let virtualStart: Int64 = 1_767_225_600
 
-    /// The time of the calendar, in microseconds since 1970 began in UTC.
+    /// The calendar time, in microseconds since the beginning of 1970 in UTC.
     package var wallMicroseconds: Int64 {
         if let virtual { return Self.virtualStart * 1_000_000 + virtual.microseconds }
         var time = timespec()
@@ -112,7 +113,7 @@ package struct RunClock: Clock {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 
-    /// Runs `body` after a time, outside any actor.
+    /// Runs `body` after a delay, outside of any actor.
     package func after(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
         let due = now.advanced(by: delay)
         Task(executorPreference: taskExecutor) {

@@ -2,60 +2,60 @@ import Synchronization
 
 import Glibc
 
-/// Runs the work of a radio, or of a whole run with virtual time: one piece after the other, in order.
+/// Runs the work of a radio, or of a whole run with virtual time, one job after the other, in order.
 ///
-/// With the machine's time, a packet from a transport is handled in the call that delivers it, so a request
-/// needs no change of thread. If another thread is already at work, that thread also handles the new packet.
-/// Jobs of actors that no thread brings run on the concurrent pool.
+/// With the machine's time, a packet from a transport is handled in the call that delivers it, so no change
+/// of thread is needed. If another thread is already running jobs, it also handles the new packet. Jobs of
+/// actors that come from no such thread run on the concurrent pool.
 ///
-/// With virtual time, all work is on one thread of the run, and the time moves when no work is left. All
-/// tasks prefer this executor then: one that did not would be resumed on the concurrent pool.
+/// With virtual time, all jobs run on one thread of the run, and the time moves when no job is left. All
+/// tasks then prefer this executor; any other task would be resumed on the concurrent pool.
 package final class RunExecutor: SerialExecutor, TaskExecutor {
     private enum Work {
         case job(UnownedJob)
-        /// A job of a task that prefers this executor, and is isolated to no actor.
+        /// A job of a task that prefers this executor and is not isolated to an actor.
         case guest(UnownedJob, RunTaskExecutor)
         case body(@Sendable () -> Void)
     }
 
     private struct State {
         var waiting: [Work] = []
-        /// A thread is at work, or about to be.
+        /// Whether a thread is running jobs, or is about to.
         var isClaimed = false
     }
 
-    /// How many pieces of work a thread that brought one does at most, before it returns to its caller.
+    /// The most jobs that a calling thread runs before it returns to its caller.
     private static let visit = 1000
 
     private let state = Lock(State())
     /// The deadlines that move the time, or `nil` with the machine's time.
     private let timeline: Timeline?
-    /// The thread that runs the work, or 0.
+    /// The thread that runs jobs, or 0.
     ///
-    /// Only the owner can ever compare equal, so a relaxed load is enough.
+    /// Only the owner itself can find its own number here, so a relaxed load is enough.
     private let owner = Atomic<UInt>(0)
 
-    /// An executor with the machine's time.
+    /// Makes an executor with the machine's time.
     package convenience init() { self.init(timeline: nil) }
 
     init(timeline: Timeline?) {
         self.timeline = timeline
     }
 
-    /// Queues a job of an actor, or with virtual time of any task.
+    /// Queues a job of an actor, or, with virtual time, of any task.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if add(.job(job)) { callWorker() }
     }
 
-    /// Queues a job of a task that prefers to be here.
+    /// Queues a job of a task that prefers this executor.
     func enqueue(_ job: UnownedJob, of executor: RunTaskExecutor) {
         if add(.guest(job, executor)) { callWorker() }
     }
 
-    /// Runs `body` in this call, or leaves it to the thread that is at work.
+    /// Runs `body` in this call, or leaves it to the thread that is running jobs.
     ///
-    /// With virtual time `body` is always queued.
+    /// With virtual time, `body` is always queued.
     package func perform(_ body: @escaping @Sendable () -> Void) {
         guard timeline == nil else {
             if add(.body(body)) { callWorker() }
@@ -137,7 +137,7 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Whether the caller is at work on it.
+    /// Whether the caller runs on this executor.
     package func isIsolatingCurrentContext() -> Bool? {
         owner.load(ordering: .relaxed) == Self.thisThread
     }
@@ -149,14 +149,14 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
     }
 }
 
-/// Lets a task continue on a `RunExecutor` between its calls of actors, with the machine's time.
+/// Lets a task run on a `RunExecutor` between its calls of actors, with the machine's time.
 ///
-/// The task executor is a separate object because a job that ran under both would be queued anew at each
-/// `await` of a task that does not prefer it, and other work could come between.
+/// The task executor is a separate object for this reason: if one object were both, each `await` of a task
+/// that does not prefer it would queue the job again, and other work could come between.
 package final class RunTaskExecutor: TaskExecutor {
     private let executor: RunExecutor
 
-    /// An executor for tasks beside the actors on `executor`.
+    /// Makes an executor for tasks that call the actors on `executor`.
     package init(_ executor: RunExecutor) {
         self.executor = executor
     }

@@ -1,6 +1,7 @@
-/// The deadlines of a run with virtual time, the requests that wait for it, and the rule that moves it.
+/// The deadlines of a run with virtual time, the requests that wait for their turn, and the rule that moves
+/// the time.
 ///
-/// The timeline has no thread: its executor asks for the next step when no other work is left.
+/// The timeline has no thread. Its executor asks for the next step when no job is left.
 final class Timeline: Sendable {
     /// Identifies a waiter.
     typealias Token = UInt64
@@ -23,34 +24,37 @@ final class Timeline: Sendable {
     }
 
     private enum Request: Sendable {
-        /// A request is being carried out.
+        /// A request from outside is being carried out.
         case running
-        /// The work is done, and this gives the result to the caller.
+        /// The work of the request is done; the function returns the result to the caller.
         case done(@Sendable () -> Void)
     }
 
     private struct State {
-        /// The time, in nanoseconds since the beginning.
+        /// The virtual time, in nanoseconds since the beginning.
         var now: Int64 = 0
         var entries = MinHeap<Entry>()
-        /// An entry without a waiter is out of date.
+        /// The waiters by token.
+        ///
+        /// A heap entry whose token has no waiter is out of date.
         var waiters: [Token: Waiter] = [:]
         var lastToken: Token = 0
-        /// Requests from outside that wait for their turn, in order.
+        /// The requests from outside that wait for their turn, in order.
         var inbox: [@Sendable () -> Void] = []
         var request: Request?
-        /// The machine's time at which the current request has to stop, and the function that stops it.
+        /// The end of the current request in the machine's time, and the function that stops the request
+        /// then.
         var limit: (end: ContinuousClock.Instant, stop: @Sendable () -> Void)?
-        /// Whether the request that is carried out was stopped at its limit.
+        /// Whether the current request was stopped at its limit.
         var isOverdue = false
-        /// Whether the run stops: the time moves as with `fast`.
+        /// Whether the run is stopping; the time then moves as with `fast`.
         var isReleased = false
-        /// How much work outside of the run is waited for: the time stops meanwhile.
+        /// The number of things outside of the run that are waited for; the time stops while there are any.
         var holds = 0
-        /// Whether the run is over: the time does not move any more.
+        /// Whether the run is over; the time then does not move any more.
         var isOver = false
 
-        /// Removes entries that are out of date from the top.
+        /// Removes out-of-date entries from the top of the heap.
         mutating func prune() {
             while let first = entries.first, waiters[first.token] == nil { entries.removeFirst() }
         }
@@ -76,14 +80,14 @@ final class Timeline: Sendable {
         self.pace = pace
     }
 
-    /// The time since the beginning, in nanoseconds.
+    /// The virtual time, in nanoseconds since the beginning.
     var now: Int64 { state.withLock { $0.now } }
 
     // MARK: Deadlines
 
-    /// Calls a function at a time.
+    /// Calls `body` at a time.
     ///
-    /// If the time is over, the call comes when no other work is left.
+    /// If the time has passed, `body` is called when no other work is left.
     func add(at due: Int64, _ body: @escaping @Sendable () -> Void) -> Token {
         state.withLock { state in
             state.lastToken += 1
@@ -93,7 +97,7 @@ final class Timeline: Sendable {
         }
     }
 
-    /// A token for a task that is about to sleep.
+    /// Makes a token for a task that is about to sleep.
     func reserve() -> Token {
         state.withLock { state in
             state.lastToken += 1
@@ -102,7 +106,8 @@ final class Timeline: Sendable {
         }
     }
 
-    /// Resumes the task at a time, or throws into it at once if it was cancelled.
+    /// Resumes a sleeping task at a time, or throws a `CancellationError` into it at once if it was
+    /// cancelled.
     func sleep(_ token: Token, until due: Int64, _ sleeper: CheckedContinuation<Void, any Error>) {
         let isCancelled = state.withLock { state in
             guard state.waiters[token] != nil, !state.isOver else { return true }
@@ -113,7 +118,9 @@ final class Timeline: Sendable {
         if isCancelled { sleeper.resume(throwing: CancellationError()) }
     }
 
-    /// Forgets a deadline; a task that sleeps until it is resumed with a `CancellationError`.
+    /// Removes a deadline.
+    ///
+    /// A task that sleeps until this deadline is resumed with a `CancellationError`.
     func cancel(_ token: Token) {
         let waiter = state.withLock { state in
             let waiter = state.waiters.removeValue(forKey: token)
@@ -128,20 +135,20 @@ final class Timeline: Sendable {
 
     // MARK: Requests
 
-    /// Queues a request from outside: `start` begins it.
+    /// Queues a request from outside; `start` begins its work.
     func add(_ start: @escaping @Sendable () -> Void) {
         state.withLock { $0.inbox.append(start) }
     }
 
-    /// Calls `stop` if the request that is carried out has not ended after so much of the machine's time.
+    /// Calls `stop` if the current request takes longer than `limit`, in the machine's time.
     func limitRequest(to limit: Duration, _ stop: @escaping @Sendable () -> Void) {
         state.withLock { $0.limit = (.now + limit, stop) }
     }
 
-    /// Whether the request that is carried out was stopped at its limit.
+    /// Whether the current request was stopped at its limit.
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
 
-    /// The request that is carried out is done; `answer` is called when no other work is left.
+    /// Ends the current request; `answer` is called when no other work is left.
     func finish(_ answer: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.request = .done(answer)
@@ -150,28 +157,28 @@ final class Timeline: Sendable {
         }
     }
 
-    /// The run stops: from now on the time moves without a request, too.
+    /// Lets the time move without a request from now on, so that the run can stop.
     func release() { state.withLock { $0.isReleased = true } }
 
-    /// Keeps the time where it is until `endHold` is called.
+    /// Stops the time until `endHold` is called.
     func hold() { state.withLock { $0.holds += 1 } }
 
     func endHold() { state.withLock { $0.holds -= 1 } }
 
-    /// The run is over: the time does not move any more, and tasks that sleep are cancelled.
+    /// Ends the run: the time does not move any more, and sleeping tasks are cancelled.
     func end() {
         state.withLock { $0.isOver = true }
         forgetAll()
     }
 
-    /// Begins anew at the beginning: nothing is scheduled, and tasks that sleep are cancelled.
+    /// Starts again from the beginning: all deadlines are removed, and sleeping tasks are cancelled.
     func restart() {
         // Tokens go on: those of forgotten deadlines may be cancelled later.
         state.withLock { $0.now = 0 }
         forgetAll()
     }
 
-    /// Whether the time does not move any more.
+    /// Whether the run is over, so that the time does not move any more.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     private func forgetAll() {
@@ -180,7 +187,7 @@ final class Timeline: Sendable {
 
     // MARK: Steps
 
-    /// Whether there is a step to take when no other work is left.
+    /// Whether `carryOutNext` has something to do.
     var hasNext: Bool {
         state.withLock { state in
             state.prune()
@@ -191,8 +198,8 @@ final class Timeline: Sendable {
         }
     }
 
-    /// Carries out the next step: a due entry, else the end or the start of a request, else the next
-    /// deadline.
+    /// Carries out the next step: a deadline that has passed, else the end or the start of a request, else
+    /// the next deadline.
     func carryOutNext() {
         let step: Step? = state.withLock { state in
             state.prune()

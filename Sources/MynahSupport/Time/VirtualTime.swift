@@ -1,7 +1,7 @@
-/// A time that moves only when a run has nothing left to do, and the executor of everything in that run.
+/// A time that moves only when a run has no work left, and the executor of everything in that run.
 ///
-/// Each piece of work, each deadline and each request from outside is carried out on one executor, in an
-/// order that follows from the run alone. So a run with the same input has the same history.
+/// All work, deadlines and requests from outside are carried out on one executor, in an order that depends
+/// only on the run. So two runs with the same input have the same history.
 package struct VirtualTime: Sendable {
     /// The rule by which the time moves.
     package enum Pace: String, Sendable {
@@ -12,10 +12,10 @@ package struct VirtualTime: Sendable {
     }
 
     private let timeline: Timeline
-    /// The executor of everything that takes part in the run.
+    /// The executor of everything in the run.
     package let executor: RunExecutor
 
-    /// A time at its beginning.
+    /// Makes a virtual time, beginning at zero.
     package init(_ pace: Pace) {
         timeline = Timeline(pace)
         executor = RunExecutor(timeline: timeline)
@@ -23,16 +23,18 @@ package struct VirtualTime: Sendable {
 
     /// The rule by which the time moves.
     package var pace: Pace { timeline.pace }
-    /// The end of time, 292 years after the beginning.
+    /// The last time that can be counted, 292 years after the beginning.
     ///
-    /// Work that is due then is never done.
+    /// Work that is scheduled for then is never done.
     package static let end = Duration.nanoseconds(Int64.max)
     /// The time since the beginning.
     package var now: Duration { .nanoseconds(timeline.now) }
     /// The time since the beginning, in whole microseconds.
     package var microseconds: Int64 { timeline.now / 1000 }
 
-    /// Runs `body` on the executor at a time since the beginning, unless `cancel` is called with the result.
+    /// Runs `body` on the executor at a time since the beginning.
+    ///
+    /// The result can be passed to `cancel`.
     @discardableResult
     package func schedule(at due: Duration, _ body: @escaping @Sendable () -> Void) -> UInt64 {
         let token = timeline.add(at: Self.nanoseconds(due), body)
@@ -57,12 +59,13 @@ package struct VirtualTime: Sendable {
         }
     }
 
-    /// Carries out work that comes from outside, when nothing else is left to do.
+    /// Carries out work that comes from outside, as soon as the run has no work left.
     ///
-    /// Returns when the work is done and nothing else is left to do at that time. Meanwhile the time moves as
+    /// Returns when the work is done and the run has no more work at that time. Meanwhile the time moves as
     /// far as the work needs. Requests are carried out one after the other, in order. If the caller is
-    /// cancelled, so is the work, also if its turn comes later. Work that takes more than `limit` of the
-    /// machine's time is cancelled too, so that others get their turn; it finds `isOverdue` then.
+    /// cancelled, the work is cancelled too, even if its turn comes later. Work that takes longer than
+    /// `limit`, in the machine's time, is also cancelled, so that other requests get their turn; `isOverdue`
+    /// is `true` then.
     package func carryOut<Value: Sendable>(
         within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Value
     ) async -> Value {
@@ -92,7 +95,7 @@ package struct VirtualTime: Sendable {
         }
     }
 
-    /// Waits for something outside of the run; the time stops meanwhile.
+    /// Waits for something outside of the run; the virtual time stops meanwhile.
     package func waitOutside<Value, Failure: Error>(
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -104,12 +107,13 @@ package struct VirtualTime: Sendable {
         return try await body()
     }
 
-    /// Whether the work that `carryOut` does was cancelled because it took too much of the machine's time.
+    /// Whether the current work of `carryOut` was cancelled at its limit.
     package var isOverdue: Bool { timeline.isOverdue }
 
-    /// Sleeps for a time, as work that `carryOut` does; returns how much of the time has passed.
+    /// Sleeps for a time inside the work of `carryOut`; returns the part of the time that has passed.
     ///
-    /// That is less if the task is cancelled, if the run ends, or just before the end of time.
+    /// Less than all of it has passed if the task is cancelled, if the run ends, or just before the last time
+    /// that can be counted.
     package func advance(by duration: Duration) async -> Duration {
         let start = timeline.now
         let due = start.addingClamped(Self.nanoseconds(duration))
@@ -123,24 +127,24 @@ package struct VirtualTime: Sendable {
         wake()
     }
 
-    /// Begins anew at the beginning: nothing is scheduled, and tasks that sleep are cancelled.
+    /// Starts again from the beginning: all deadlines are removed, and sleeping tasks are cancelled.
     package func restart() { timeline.restart() }
 
     /// Whether the run is over.
     package var isOver: Bool { timeline.isOver }
 
-    /// Ends the run: the time does not move any more, and tasks that sleep are cancelled.
+    /// Ends the run: the time does not move any more, and sleeping tasks are cancelled.
     package func end() {
         timeline.end()
         wake()
     }
 
-    /// Lets the executor look at the timeline if it is not at work.
+    /// Starts the executor, if it is idle, so that it checks the timeline.
     private func wake() {
         if executor.isIsolatingCurrentContext() != true { executor.perform {} }
     }
 
-    /// The nanoseconds of a duration, rounded up and within the range of the type.
+    /// A duration in nanoseconds, rounded up and clamped to the range of the type.
     private static func nanoseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -150,7 +154,7 @@ package struct VirtualTime: Sendable {
 }
 
 extension Int64 {
-    /// The sum, or the end of the range if it is beyond it.
+    /// The sum, clamped to the range of the type.
     fileprivate func addingClamped(_ other: Int64) -> Int64 {
         let (sum, isTooLarge) = addingReportingOverflow(other)
         return isTooLarge ? (other < 0 ? .min : .max) : sum
