@@ -249,7 +249,7 @@ interop:
 	@Tests/Interop/captures --mynah .build/debug/mynah
 	@$(MAKE) --no-print-directory broadcasts
 
-# What broadcasters send, as Home Assistant's parsers read it; `make interop` does it.
+# The data of broadcasters, as Home Assistant's parsers read it; `make interop` does it.
 BROADCASTS := .build-broadcasts
 broadcasts:
 	@.ci/need $(TEST_PACKAGES)

@@ -6,7 +6,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case bloodPressure = "blood-pressure"
     /// The same.
     case bodyComposition = "body-composition"
-    /// A write sets the clock.
+    /// A write sets the clock (Current Time).
     case currentTime = "current-time"
     /// The procedures of the SC Control Point.
     case cyclingSpeedAndCadence = "cycling-speed-and-cadence"
@@ -20,7 +20,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case immediateAlert = "immediate-alert"
     /// An alert when the link is lost.
     case linkLoss = "link-loss"
-    /// Sends received data back.
+    /// Received data is sent back.
     case nordicUART = "nordic-uart"
     /// Stored records, and the Record Access Control Point.
     case pulseOximeter = "pulse-oximeter"
@@ -46,7 +46,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it stores measurements or records, which `records` counts.
+    /// `true` if the service stores measurements or records, which `records` counts.
     package var hasRecords: Bool {
         switch self {
         case .bloodPressure, .bodyComposition, .glucose, .pulseOximeter, .weightScale: true

@@ -119,7 +119,7 @@ package struct Resolution: Hashable, Sendable {
     /// The number that an integer represents.
     func number(_ integer: Int) -> Double { number(Double(integer)) }
 
-    /// The number that a whole number means.
+    /// The number that an integer represents, given as a `Double`.
     func number(_ whole: Double) -> Double { whole * Double(numerator) / Double(denominator) + offset }
 
     /// The integer that represents the nearest number.
@@ -156,7 +156,7 @@ package enum LayoutBit: Hashable, Sendable {
     case optionalBoolean(String)
     /// A field with an unsigned number of `width` bits, and the number that these mean.
     case number(String, width: Int, by: Resolution = .one, unit: String? = nil)
-    /// A field of `width` bits, with a name for each of the values from 0 on.
+    /// A field of `width` bits with a name for each number from 0 on.
     case enumeration(String, width: Int, names: [String])
     /// A number of reserved bits.
     case reserved(Int)
@@ -170,7 +170,7 @@ package enum LayoutBit: Hashable, Sendable {
         }
     }
 
-    /// The field that it is, or `nil` if it speaks about others.
+    /// The name of the field in these bits, or `nil` if they are not a field.
     package var field: String? {
         switch self {
         case .boolean(let name), .optionalBoolean(let name), .number(let name, _, _, _),

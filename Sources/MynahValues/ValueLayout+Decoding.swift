@@ -163,7 +163,7 @@ private struct FieldReader {
 }
 
 extension Resolution {
-    /// What an integer means: a whole number if it is one, and else one with as many decimals as it needs.
+    /// The number that an integer means: a whole number, or one with as many decimals as it needs.
     fileprivate func value(_ integer: Int) -> FieldValue {
         if self == .one { return .integer(integer) }
         let (product, isTooLarge) = integer.multipliedReportingOverflow(by: numerator)

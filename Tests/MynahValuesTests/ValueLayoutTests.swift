@@ -166,8 +166,8 @@ import Testing
                 .init("multiplePacketMeasurement", .boolean(false)),
             ],
             """
-            21 %, user ID 1, basal metabolism 6900 kJ, body water mass 42.5 kg, weight 72.4 kg, height 1.8 m, \
-            no multiple packet measurement
+            21 %, user ID 1, basal metabolism 6900 kJ, body water mass 42.5 kg, weight 72.4 kg, \
+            height 1.8 m, no multiple packet measurement
             """),
         Vector(
             "2A9E", "BF 01 00 00",

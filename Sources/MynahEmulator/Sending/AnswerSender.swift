@@ -55,7 +55,7 @@ final class AnswerSender {
         updates.targets(of: key).map { if case .central(let id) = $0 { id } else { nil } }
     }
 
-    /// Adds a value for one central, or for all if it is `nil`, as far as they are subscribed.
+    /// Queues a value for a central, or for all if `central` is `nil`, as far as they are subscribed.
     ///
     /// Returns whether anybody is subscribed.
     @discardableResult

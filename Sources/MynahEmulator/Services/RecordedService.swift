@@ -2,7 +2,7 @@ import MynahCore
 
 /// A service with stored records and a Record Access Control Point, as its specification has them.
 struct RecordedService: Hashable, Sendable {
-    /// What the values of a filter are.
+    /// The field of a record that a filter compares.
     enum Filter: UInt8 {
         case sequenceNumber = 1
         case userFacingTime = 2

@@ -266,7 +266,7 @@ struct ServicesSection {
 }
 
 extension Profile.Service {
-    /// Whether it has the characteristic that a behavior needs.
+    /// `true` if the service has the characteristic that a behavior needs.
     fileprivate func suits(_ behavior: ServiceBehaviorName) -> Bool {
         let needed: CharacteristicProperties = behavior.isSent ? [.indicate] : .anyWrite
         return characteristics.contains {

@@ -129,7 +129,7 @@ struct FieldRange: Hashable, Sendable {
         return Double(resolution.numerator) / Double(resolution.denominator)
     }
 
-    /// What the integers of the type mean in a unit.
+    /// The resolution of the type's integers in a unit.
     func resolution(in unit: String?) -> Resolution {
         let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
         return other?.resolution ?? resolution

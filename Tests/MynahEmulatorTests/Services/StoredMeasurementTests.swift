@@ -42,7 +42,7 @@ import Testing
         case subscribe, confirm, minute, unsubscribe, disconnect
     }
 
-    /// What is sent after an event in a state, and which measurements are stored then.
+    /// The bytes that are sent after an event in a state, and the measurements that are stored then.
     static func expected(_ event: Event, in state: State) -> (sent: [UInt8], stored: [UInt64]) {
         switch (state, event) {
         case (.idle, .subscribe), (.gone, .subscribe): ([0], [0, 1])
