@@ -15,7 +15,7 @@ public protocol AppDelegate {
     func app(_ app: isolated App, didChange change: AppChange)
 }
 
-/// Why and how an app was launched (after UIApplication.LaunchOptionsKey).
+/// How an app was launched, and the managers that it has to restore (after UIApplication.LaunchOptionsKey).
 ///
 /// For an app that uses scenes, the lists are empty.
 public struct LaunchOptions: Hashable, Sendable {

@@ -32,7 +32,7 @@ public actor CentralManager {
         /// off (CBCentralManagerOptionShowPowerAlertKey).
         public var showsPowerAlert = true
 
-        /// The default options.
+        /// Makes the default options.
         public init() {}
     }
 

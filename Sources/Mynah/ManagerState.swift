@@ -82,7 +82,7 @@ final class ManagerState {
     private(set) var advertising = AdvertisingReport.silent
     private var record: Record
 
-    /// An accessory's.
+    /// Makes the manager of an accessory.
     init(_ files: PhoneFiles, _ memory: PhoneMemory, sink: (any PeripheralSink)?) {
         record = Record(files, memory.centrals)
         number = memory.nextNumber()
@@ -93,7 +93,7 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// An app's.
+    /// Makes the manager of an app.
     init(
         of app: AppProcess, restoreIdentifier: String?, _ files: PhoneFiles, _ memory: PhoneMemory,
         sink: (any PeripheralSink)?

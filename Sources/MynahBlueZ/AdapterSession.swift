@@ -65,7 +65,7 @@ struct AdapterSession {
         return feed(.begin)
     }
 
-    /// The radio stops.
+    /// Handles that the radio stops.
     mutating func end() {
         _ = presence.handle(.end)
     }
@@ -141,7 +141,7 @@ struct AdapterSession {
         for change in changes { note(change) }
     }
 
-    /// An object changed.
+    /// Handles a change of one of bluetoothd's objects.
     mutating func apply(_ change: ObjectChange) -> [Action] {
         changesWhileListing?.append(change)
         note(change)
@@ -206,7 +206,7 @@ struct AdapterSession {
         feed(.recovered(epoch: epoch))
     }
 
-    /// A job failed.
+    /// Handles the failure of a recovery job.
     mutating func failed(_ job: RecoveryJob) -> [Action] {
         switch job {
         case .registerAll(let epoch): return feed(.recoveryFailed(epoch: epoch))

@@ -26,7 +26,7 @@ package struct BlueZSurvey: Sendable {
         package var setsError: RadioError? { freeSets == 0 ? BlueZErrors.noAdvertisingSet : nil }
     }
 
-    /// The findings.
+    /// The result of a survey.
     package struct Result: Sendable {
         /// The stage at which the survey ended and the error that a run would have, or `nil` if there is an
         /// adapter.

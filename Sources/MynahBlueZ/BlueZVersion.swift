@@ -5,7 +5,7 @@ package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvert
     /// The number after the point.
     package var minor: Int
 
-    /// A version.
+    /// Makes a version.
     package init(_ major: Int, _ minor: Int) {
         self.major = major
         self.minor = minor

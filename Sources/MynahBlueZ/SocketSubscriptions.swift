@@ -59,7 +59,7 @@ struct SocketSubscriptions {
         return true
     }
 
-    /// A link ended.
+    /// Notes the end of a central's link.
     mutating func disconnected(_ peer: Peer.ID, isBonded: Bool, at now: Duration) {
         lastEnd = (peer, now)
         for key in Array(standings.keys) {

@@ -9,7 +9,7 @@ struct UseMeter {
     private var meter = RadioMeter()
     private var links: [Peer.ID: LinkMeter] = [:]
 
-    /// The totals.
+    /// The airtime that the radio has used until now.
     func use(at now: Duration) -> RadioUse {
         var use = meter.use(of: links.map { ($0.key, $0.value.use(at: now)) }, at: now)
         (use.isEstimated, use.knowsPackets) = (true, false)

@@ -9,7 +9,7 @@ public struct AttributeKey: Hashable, Sendable {
     /// The number.
     package let rawValue: UInt32
 
-    /// A new key.
+    /// Makes a key that no other attribute has.
     public init() {
         rawValue = Self.last.withLock { last in
             last += 1

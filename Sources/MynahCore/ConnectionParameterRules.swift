@@ -29,7 +29,7 @@ package struct ConnectionParameterRefusal: Hashable, Sendable {
     /// The condition that the request violates, without a full stop.
     package var message: String
 
-    /// A refusal.
+    /// Makes a refusal.
     package init(_ rule: Rule, _ message: String) {
         self.rule = rule
         self.message = message

@@ -3,7 +3,7 @@ package struct IOSVersion: Hashable, Sendable {
     /// The major version.
     package let major: Int
 
-    /// A version.
+    /// Makes a version.
     package init(_ major: Int) {
         self.major = major
     }

@@ -19,7 +19,7 @@ public struct DBusMatch: Hashable, Sendable {
     /// The first argument of the signal, which is a string.
     public var argument0: String?
 
-    /// A rule.
+    /// Makes a rule.
     public init(
         sender: String? = nil, path: ObjectPath? = nil, pathNamespace: ObjectPath? = nil,
         interface: String? = nil,

@@ -54,7 +54,7 @@ public struct DBusInterface: Sendable {
     let properties: [Property]
     let signals: [Signal]
 
-    /// An interface.
+    /// Makes an interface.
     public init(
         _ name: StaticString, methods: [Method] = [], properties: [Property] = [], signals: [Signal] = []
     ) {

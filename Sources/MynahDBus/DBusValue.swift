@@ -46,7 +46,7 @@ public indirect enum DBusValue: Hashable, Sendable {
         /// The value.
         public var value: DBusValue
 
-        /// An entry.
+        /// Makes an entry.
         public init(_ key: DBusValue, _ value: DBusValue) {
             self.key = key
             self.value = value
@@ -99,10 +99,10 @@ public indirect enum DBusValue: Hashable, Sendable {
 }
 
 extension DBusValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
-    /// A string.
+    /// Makes a string.
     public init(stringLiteral value: String) { self = .string(value) }
 
-    /// A boolean.
+    /// Makes a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 

@@ -18,7 +18,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     let environment: Environment
     let drivers: HostDrivers
     var stage = Stage.stopped
-    /// Calls that wait until Bluetooth is turned on or off, or `nil` if no change is under way.
+    /// Calls that wait until Bluetooth is turned on or off, or `nil` if nothing is being changed.
     var powerWaiters: [CheckedContinuation<Void, Never>]?
 
     /// Makes a radio that is not started; `clock` measures its deadlines.

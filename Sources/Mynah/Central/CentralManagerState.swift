@@ -12,7 +12,7 @@ final class CentralManagerState {
         /// The radio options of the scan, for a manager without an app.
         var options: ScanOptions
 
-        /// The scan of an app.
+        /// Makes the scan of an app.
         init(services: [BluetoothUUID], options: ScanOptions, mode: ScanMode) {
             request = AppScan(
                 services: services, solicited: options.solicitedServiceUUIDs,
@@ -80,7 +80,7 @@ final class CentralManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// An app's.
+    /// Makes the manager of an app.
     init(
         number: UInt64, app: AppProcess, restoreIdentifier: String?, options: CentralManager.Options,
         sink: (any CentralManagerSink)?

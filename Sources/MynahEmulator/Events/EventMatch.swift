@@ -10,7 +10,7 @@ import MynahValues
 public struct EventMatch: Hashable, Sendable {
     /// The reason that a match is invalid, as a sentence without its full stop.
     public struct Problem: Error, Hashable, Sendable {
-        /// The sentence.
+        /// The problem, as a sentence.
         public var message: String
     }
 

@@ -77,7 +77,7 @@ struct AttributeTable {
     /// Returns whether the table has an attribute.
     func contains(_ key: AttributeKey) -> Bool { entries.index(forKey: key) != nil }
 
-    /// An attribute as events describe it; empty if the attribute is unknown.
+    /// Makes an attribute as events describe it; empty if the attribute is unknown.
     func eventAttribute(of key: AttributeKey) -> EventAttribute { eventAttributes[key] ?? .init() }
 
     /// The name of an attribute in messages: the one that distinguishes it, or else its type.
