@@ -32,7 +32,7 @@ public struct LaunchOptions: Hashable, Sendable {
     /// Whether an event launched the app in the background, rather than the user.
     public var isInBackground: Bool
 
-    /// Options.
+    /// Makes launch options.
     package init(
         restoreIdentifiers: [String] = [], centralRestoreIdentifiers: [String] = [],
         isInBackground: Bool = false

@@ -19,7 +19,7 @@ final class ManagerState {
             (self.id, self.services) = (id, services)
         }
 
-        /// Services that the radio has published.
+        /// Makes the record of services that the radio has published.
         init(_ published: PublishedServices, _ services: [ServiceDefinition]) {
             self.init(id: published.id, services: services)
             handles = published.handles

@@ -41,7 +41,7 @@ public struct AttributePermissions: Hashable, Sendable {
     /// The security for writes of the Client Characteristic Configuration.
     public var notify: SecurityRequirement
 
-    /// Open by default.
+    /// Makes permissions; by default, nothing is required.
     public init(
         read: SecurityRequirement = .open, write: SecurityRequirement = .open,
         notify: SecurityRequirement = .open

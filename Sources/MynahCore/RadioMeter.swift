@@ -123,7 +123,7 @@ package struct RadioMeter: Sendable {
             /// The number of bytes of the advertising data.
             package var dataLength: Int
 
-            /// Advertising.
+            /// Makes the data of an advertising set.
             package init(interval: Duration, dataLength: Int) {
                 self.interval = interval
                 self.dataLength = dataLength

@@ -66,7 +66,7 @@ final class CentralManagerState {
     /// The last saved state, or `nil` if none was saved.
     var saved: PreservedCentralState?
 
-    /// A manager without an app.
+    /// Makes a manager without an app.
     ///
     /// Such a manager counts as a separate app that is always in the foreground.
     init(number: UInt64, state: RadioState, options: CentralManager.Options, sink: (any CentralManagerSink)?)

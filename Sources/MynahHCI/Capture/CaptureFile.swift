@@ -13,7 +13,7 @@ public final class CaptureFile: Sendable {
         package var warn: @Sendable (RadioWarning) -> Void
         package var fail: @Sendable (RadioError) -> Void
 
-        /// Handlers for warnings, and for the error that ended the capture.
+        /// Makes handlers for warnings, and for the error that ended the capture.
         public init(
             warn: @escaping @Sendable (RadioWarning) -> Void, fail: @escaping @Sendable (RadioError) -> Void
         ) {

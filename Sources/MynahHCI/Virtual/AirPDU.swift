@@ -168,7 +168,7 @@ package struct DataLengths: Hashable, Sendable {
     /// The longest time of a sent PDU, in microseconds.
     package var sentTime: UInt16
 
-    /// Lengths.
+    /// Makes data lengths.
     package init(receivedOctets: UInt16, receivedTime: UInt16, sentOctets: UInt16, sentTime: UInt16) {
         self.receivedOctets = receivedOctets
         self.receivedTime = receivedTime

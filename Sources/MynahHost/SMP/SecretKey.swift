@@ -48,7 +48,7 @@ struct SecurityRandom: RandomNumberGenerator, Sendable {
         isSimulated = false
     }
 
-    /// Numbers that follow from a seed; only `PrivateAir` may use them.
+    /// Makes a source of numbers that follow from a seed; only `PrivateAir` may use them.
     init(simulated seed: UInt64) {
         base = SeededRandom(seed: seed)
         isSimulated = true
