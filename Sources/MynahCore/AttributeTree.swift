@@ -83,7 +83,8 @@ package struct AttributeTree: Hashable, Sendable {
     package let services: [Service]
     /// The ordinals of the services, and of the characteristics of each service.
     ///
-    /// They are computed once, because a device may have thousands, and all their names may be requested.
+    /// The ordinals are computed once, because a device may have thousands of attributes, and a caller may
+    /// request all their names.
     private let serviceOrdinals: [Int?]
     private let characteristicOrdinals: [[Int?]]
 
