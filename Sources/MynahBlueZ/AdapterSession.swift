@@ -28,7 +28,7 @@ struct AdapterSession {
         var path: ObjectPath
         let address: String
 
-        /// `hci0`.
+        /// The adapter's name, such as `hci0`.
         var name: String { path.string.split(separator: "/").last.map(String.init) ?? "" }
         /// The address in the form of a device's address.
         var deviceAddress: DeviceAddress? { DeviceAddress(address, kind: .public) }

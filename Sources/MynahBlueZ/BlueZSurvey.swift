@@ -11,7 +11,7 @@ package struct BlueZSurvey: Sendable {
 
     /// An adapter.
     package struct Adapter: Sendable {
-        /// `hci0`.
+        /// The adapter's name, such as `hci0`.
         package var name: String
         package var address: String
         package var isPowered: Bool

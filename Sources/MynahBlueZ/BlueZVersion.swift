@@ -33,7 +33,7 @@ package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvert
     /// The oldest supported version, which is assumed if bluetoothd's version is not known.
     package static let oldest = BlueZVersion(5, 66)
 
-    /// `5.66`.
+    /// The version as text, such as `5.66`.
     package var description: String { "\(major).\(minor)" }
 
     /// Compares the major, then the minor numbers.

@@ -36,11 +36,11 @@ struct AttributeTable {
         var path: String?
         var source: Source
         var maximumLength: Int
-        /// The error with which every read is answered, or `nil`.
+        /// The error with which every read is answered, or `nil` if reads return values.
         var readError: ATTError?
-        /// The error with which every write is answered, or `nil`.
+        /// The error with which every write is answered, or `nil` if writes are accepted.
         var writeError: ATTError?
-        /// The period of sending the value to subscribers, or `nil`.
+        /// The period in which the value is sent to subscribers, or `nil` if it is not sent regularly.
         var every: Duration?
         /// The times of sending recorded values to subscribers, or `nil` if there is no recording.
         var recording: RecordedValues?
