@@ -179,7 +179,7 @@ struct AttributeTable {
         return try newValues(of: request)
     }
 
-    /// The attributes' new values after a write, whether or not the profile declares an error for it.
+    /// The new values of the attributes after a write; a `writeError` of the profile is ignored.
     func newValues(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
         var changed: [AttributeKey: [UInt8]] = [:]
         for part in request.parts {
