@@ -15,7 +15,7 @@ public protocol AppDelegate {
     func app(_ app: isolated App, didChange change: AppChange)
 }
 
-/// Why and how an app was launched (after UIApplication.LaunchOptionsKey).
+/// How an app was launched, and the managers that it has to restore (after UIApplication.LaunchOptionsKey).
 ///
 /// For an app that uses scenes, the lists are empty.
 public struct LaunchOptions: Hashable, Sendable {
@@ -32,7 +32,7 @@ public struct LaunchOptions: Hashable, Sendable {
     /// Whether an event launched the app in the background, rather than the user.
     public var isInBackground: Bool
 
-    /// Options.
+    /// Makes launch options.
     package init(
         restoreIdentifiers: [String] = [], centralRestoreIdentifiers: [String] = [],
         isInBackground: Bool = false

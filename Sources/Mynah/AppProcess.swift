@@ -371,7 +371,7 @@ final class AppProcess {
         roster.central.forget(manager)
     }
 
-    /// The phone stops.
+    /// Handles that the phone stops.
     func stop() {
         alarm.cancel()
         accessories.stop()

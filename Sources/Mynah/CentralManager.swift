@@ -32,7 +32,7 @@ public actor CentralManager {
         /// off (CBCentralManagerOptionShowPowerAlertKey).
         public var showsPowerAlert = true
 
-        /// The default options.
+        /// Makes the default options.
         public init() {}
     }
 
@@ -46,7 +46,7 @@ public actor CentralManager {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// A manager alone on a radio that has not been started.
+    /// Makes a manager that is alone on a radio, which must not be started yet.
     ///
     /// A peripheral can read the name in `identity`. Events go to `delegate`, or else to `events()`.
     public init(

@@ -28,7 +28,7 @@ public protocol CentralManagerDelegate {
     func centralManager(_ manager: isolated CentralManager, didUpdateState state: RadioState)
     /// A scan discovered a peripheral, or its advertisement changed.
     func centralManager(_ manager: isolated CentralManager, didDiscover discovery: Discovery)
-    /// A peripheral connected; `isLocal` if another app of the phone had the link already.
+    /// A peripheral connected; `isLocal` is `true` if another app of the phone had the link already.
     func centralManager(_ manager: isolated CentralManager, didConnect peripheral: Peripheral, isLocal: Bool)
     /// A connection failed, and is no longer pending.
     func centralManager(
@@ -63,7 +63,7 @@ public protocol CentralManagerDelegate {
     func peripheralDidUpdateName(_ peripheral: isolated Peripheral)
     /// The ATT_MTU of a peripheral's link changed, in bytes.
     func peripheral(_ peripheral: isolated Peripheral, didUpdateMTU mtu: Int)
-    /// A link has room again after a write without response found no room.
+    /// A link has room again for a write without response.
     ///
     /// This follows a `writeValue` that returned `false`, or `canSendWriteWithoutResponse` if it was `false`.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: isolated Peripheral)

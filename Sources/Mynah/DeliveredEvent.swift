@@ -7,13 +7,13 @@ public struct DeliveredEvent: Sendable {
     public let event: PeripheralEvent
     private let reply: SharedReply?
 
-    /// An event that needs no answer.
+    /// Makes an event that needs no answer.
     init(_ event: PeripheralEvent) {
         self.event = event
         reply = nil
     }
 
-    /// A request to be answered, with the reply to the radio.
+    /// Makes a request to be answered, with the reply to the radio.
     init(_ event: PeripheralEvent, reply: PendingReply) {
         self.event = event
         self.reply = SharedReply(reply)

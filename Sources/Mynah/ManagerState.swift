@@ -19,7 +19,7 @@ final class ManagerState {
             (self.id, self.services) = (id, services)
         }
 
-        /// Services that the radio has published.
+        /// Makes the record of services that the radio has published.
         init(_ published: PublishedServices, _ services: [ServiceDefinition]) {
             self.init(id: published.id, services: services)
             handles = published.handles
@@ -82,7 +82,7 @@ final class ManagerState {
     private(set) var advertising = AdvertisingReport.silent
     private var record: Record
 
-    /// An accessory's.
+    /// Makes the manager of an accessory.
     init(_ files: PhoneFiles, _ memory: PhoneMemory, sink: (any PeripheralSink)?) {
         record = Record(files, memory.centrals)
         number = memory.nextNumber()
@@ -93,7 +93,7 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// An app's.
+    /// Makes the manager of an app.
     init(
         of app: AppProcess, restoreIdentifier: String?, _ files: PhoneFiles, _ memory: PhoneMemory,
         sink: (any PeripheralSink)?

@@ -10,7 +10,7 @@ package struct ManagerStatus: Sendable {
     /// The attributes that each central is subscribed to, as far as the radio names subscribers.
     package var subscriptions: [Central.ID: [AttributeKey]] = [:]
 
-    /// A status without services and advertising.
+    /// Makes a status without services and advertising.
     package init() {}
 
     fileprivate mutating func add(_ manager: ManagerState) {

@@ -19,7 +19,7 @@ public actor Phone {
         /// `stop()` was called while the radio was starting: `start()` stops it again and throws.
         case abandoned
         case running(RadioCapabilities)
-        /// `stop()` is under way.
+        /// `stop()` is being carried out.
         case stopping
     }
 

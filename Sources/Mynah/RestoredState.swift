@@ -18,7 +18,7 @@ public struct RestoredState: Hashable, Sendable {
         /// Whether the subscription is active; otherwise it waits until the central subscribes again.
         public var isLive: Bool
 
-        /// A subscriber.
+        /// Makes a subscriber.
         package init(attribute: AttributeKey, address: DeviceAddress?, isLive: Bool) {
             self.attribute = attribute
             self.address = address
@@ -29,7 +29,7 @@ public struct RestoredState: Hashable, Sendable {
     /// Whether the system kept nothing.
     var isEmpty: Bool { services.isEmpty && advertisement == nil && subscribers.isEmpty }
 
-    /// A state.
+    /// Makes a state.
     package init(services: [ServiceDefinition], advertisement: Advertisement?, subscribers: [Subscriber]) {
         self.services = services
         self.advertisement = advertisement

@@ -2,10 +2,10 @@ import Logging
 import MynahCore
 import MynahDBus
 
-/// bluetoothd and its adapter, as the radio uses them from one start to the next stop.
+/// The connection of a radio to bluetoothd and its adapter, from a start to the next stop.
 ///
-/// The client holds the connection to the bus, and carries out the procedures that an `AdapterSession`
-/// decides on. A procedure that is under way when the radio stops throws `invalidState`.
+/// The client carries out the procedures that an `AdapterSession` decides on. If the radio stops during a
+/// procedure, the procedure throws `invalidState`.
 final class AdapterClient {
     /// The state of bluetoothd and the adapter.
     var session = AdapterSession() {
@@ -18,9 +18,9 @@ final class AdapterClient {
     private let connector: BusConnector
     private var identity = DeviceIdentity(name: "")
     private var daemon: BluetoothDaemon?
-    /// Ends when the adapter cannot be paired with any more.
+    /// A wait that ends when the adapter cannot be paired with any more.
     private let pairingEnd = BoundedWait()
-    /// Ends when the radio has followed the adapter's power.
+    /// A wait that ends when the radio has reacted to the adapter's power.
     private let powering = BoundedWait()
     private var wantedPower: Bool?
     private var isEnded = false
@@ -34,13 +34,13 @@ final class AdapterClient {
     /// Whether a connection to the bus is being made.
     var isConnecting: Bool { connector.isConnecting }
 
-    /// The number of bytes that the bus has not taken yet.
+    /// The number of queued bytes that are not sent to the bus yet.
     var outgoingSize: Int { daemon?.connection.outgoingSize ?? 0 }
 
-    /// Whether each subscriber is offered a socket of its own.
+    /// Whether each subscriber is offered its own socket.
     var offersSockets: Bool { session.capabilities.subscriptions.namesSubscribers }
 
-    /// Throws `invalidState` if the radio was stopped.
+    /// Throws `invalidState` if the radio has stopped.
     func check() throws(RadioError) {
         if isEnded { throw RadioError(.invalidState, "the radio was stopped meanwhile") }
     }
@@ -69,7 +69,8 @@ final class AdapterClient {
         try check()
     }
 
-    /// The radio stops: no procedure continues, and a bluetoothd that does not answer is awaited only once.
+    /// Begins to stop: all procedures end, and the client waits for a bluetoothd that does not answer only
+    /// once.
     func beginStop() {
         isEnded = true
         session.end()
@@ -78,9 +79,9 @@ final class AdapterClient {
         daemon?.limitPatience()
     }
 
-    /// Leaves the adapter as it was found, and closes the connection.
+    /// Restores the adapter as it was found, and closes the connection.
     ///
-    /// That takes everything off the air that is still registered.
+    /// bluetoothd then removes everything that is still registered, so that it is not sent any more.
     func stop() async {
         await restore()
         await daemon?.close()
@@ -126,14 +127,14 @@ final class AdapterClient {
         }
     }
 
-    /// One of bluetoothd's objects changed.
+    /// Handles a change of bluetoothd's objects.
     func apply(_ change: ObjectChange) -> [AdapterSession.Action] {
         let actions = session.apply(change)
         if session.adapterState?.isPairable != true { pairingEnd.end() }
         return actions
     }
 
-    /// Finds out bluetoothd's version, and returns whether the capabilities changed with it.
+    /// Asks for bluetoothd's version; returns whether the version has changed the capabilities.
     func learnVersion() async throws(RadioError) -> Bool {
         var version = options.version ?? session.reportedVersion
         if version == nil {
@@ -145,7 +146,7 @@ final class AdapterClient {
 
     // MARK: The adapter's properties
 
-    /// Turns the adapter on, names it, registers the pairing agent, and allows pairing.
+    /// Turns the adapter on, sets its name, registers the pairing agent, and allows pairing.
     func prepare() async throws(RadioError) {
         guard let name = session.adapter?.name, var preparation = session.preparation(for: identity) else {
             throw RadioError(.noAdapter, "the adapter is gone")
@@ -171,12 +172,13 @@ final class AdapterClient {
         }
     }
 
-    /// How long the radio takes at most to register everything after the adapter was turned on.
+    /// The longest time to register everything after the adapter was turned on.
     private static let powerLimit = Duration.seconds(10)
 
-    /// Turns the adapter off, or on again, and returns when the radio has noticed, and works again.
+    /// Turns the adapter off or on, and returns when the radio has reacted to that, and works again if the
+    /// adapter is on.
     ///
-    /// Throws `timedOut` if it does not.
+    /// Throws `timedOut` if that takes too long.
     func setPower(_ isOn: Bool) async throws(RadioError) {
         session.willSet(.powered(isOn))
         let (daemon, path) = try reach()
@@ -225,7 +227,7 @@ final class AdapterClient {
 
     // MARK: Requests
 
-    /// Ends the link of a device, or does nothing if `nil`.
+    /// Ends the link of a device; does nothing if `device` is `nil`.
     func disconnect(_ device: String?) async {
         guard let device, let path = try? ObjectPath(device) else { return }
         do throws(RadioError) {
@@ -235,14 +237,15 @@ final class AdapterClient {
         }
     }
 
-    /// The address of a device that bluetoothd knows, or `nil` if it knows none at the path.
+    /// The address of the device at a path, or `nil` if bluetoothd knows no device there.
     func address(ofDevice path: String) -> DeviceAddress? {
         session.objects.devices[path].flatMap {
             DeviceAddress($0.address, kind: $0.isRandom ? .random : .public)
         }
     }
 
-    /// Removes a device with its bond, which ends its link; returns `false` if bluetoothd knows none.
+    /// Removes a device with its bond, which also ends its link; returns `false` if bluetoothd does not know
+    /// the device.
     func removeDevice(_ address: DeviceAddress) async throws(RadioError) -> Bool {
         let (daemon, adapter) = try reach()
         let known = session.objects.devices.keys.filter { $0.hasPrefix(adapter.string + "/") }
@@ -253,12 +256,13 @@ final class AdapterClient {
         return true
     }
 
-    /// Sends the event of the timer `pace` when fewer than `limit` bytes wait for the bus.
+    /// Sends the event of the timer `pace` when fewer than `limit` bytes are queued for the bus.
     func awaitRoom(below limit: Int) {
         daemon?.connection.whenOutgoing(isBelow: limit) { [send] in send(.timer(.pace)) }
     }
 
-    /// Returns the radio of this process that uses a device's adapter, or `nil` if none does.
+    /// Returns the handler of another radio of this process if that radio uses the device's adapter,
+    /// or `nil` if none does.
     func otherRadio(for device: String) -> BusEventHandler? {
         AgentRouting.handler(for: device, on: options.bus)
     }

@@ -7,7 +7,7 @@ struct AdapterPreparation {
     enum Step: Hashable {
         case set(AdapterProperty)
         case registerAgent
-        /// Wait for this time: bluetoothd is turning the adapter on by itself.
+        /// Wait for this time, because bluetoothd is turning the adapter on by itself.
         case wait(Duration)
     }
 
@@ -24,8 +24,8 @@ struct AdapterPreparation {
     private let name: String
     private var progress = Progress.power(refusals: 0)
 
-    /// The preparation of an adapter with these properties, for a device of this name, which is empty to keep
-    /// the adapter's.
+    /// Makes the steps for an adapter with these properties; `name` is the name to set, or empty to keep the
+    /// adapter's.
     init(_ found: BusObjects.Adapter, name: String) {
         self.found = found
         self.name = name
@@ -51,7 +51,7 @@ struct AdapterPreparation {
         }
     }
 
-    /// The step was carried out.
+    /// Notes that the last step was carried out.
     mutating func done() {
         switch progress {
         case .power: progress = .name
@@ -62,17 +62,16 @@ struct AdapterPreparation {
         }
     }
 
-    /// The step failed.
+    /// Notes that the last step failed; returns whether to continue.
     ///
-    /// Returns whether to go on. While bluetoothd turns the adapter on by itself, as after rfkill was
-    /// released, it answers Busy.
+    /// While bluetoothd turns the adapter on by itself, as after rfkill was released, its answer is `Busy`.
     mutating func failed(_ error: RadioError) -> Bool {
         guard case .power(let refusals) = progress, error.code == .busy, refusals < 19 else { return false }
         progress = .pause(refusals: refusals + 1)
         return true
     }
 
-    /// Whether the step under way turns the adapter on.
+    /// Whether the current step turns the adapter on.
     var isPowering: Bool {
         if case .power = progress { true } else { false }
     }

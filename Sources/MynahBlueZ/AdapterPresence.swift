@@ -1,19 +1,20 @@
 import MynahCore
 
-/// Whether bluetoothd and its adapter can be used, and the actions when they go and come back.
+/// Keeps track of whether bluetoothd and its adapter can be used, and decides what to do when that changes.
 ///
-/// A machine without I/O: `AdapterSession` feeds it, and the radio carries out its actions.
+/// This state machine has no I/O: an `AdapterSession` reports changes to it, and the radio carries out its
+/// actions.
 struct AdapterPresence {
-    /// Why the radio cannot be used.
+    /// The reason why the radio cannot be used.
     enum Cause: Hashable {
-        /// bluetoothd, or the bus, is gone.
+        /// bluetoothd or the bus has ended.
         case daemon
-        /// The adapter is gone.
+        /// The adapter was removed.
         case adapter
         /// The adapter was turned off.
         case power
 
-        /// The radio state that the cause leads to.
+        /// The radio state for this reason.
         var state: RadioState {
             switch self {
             case .daemon: .resetting
@@ -22,7 +23,7 @@ struct AdapterPresence {
             }
         }
 
-        /// The error that is reported for the cause.
+        /// The error that is reported for this reason.
         var error: RadioError {
             switch self {
             case .daemon:
@@ -38,13 +39,13 @@ struct AdapterPresence {
     }
 
     enum State: Hashable {
-        /// The radio is stopped, starts or stops: changes are noted only.
+        /// The radio is stopped, is starting or is stopping; changes lead to no action.
         case idle
         /// The radio works.
         case present
-        /// The session waits for a missing part.
+        /// The radio waits until the reason has passed.
         case lost(Cause)
-        /// Everything is being registered again. The epoch distinguishes this recovery from an earlier one
+        /// Everything is being registered again; the epoch distinguishes this recovery from an earlier one
         /// that ends late.
         case recovering(Cause, epoch: Int)
     }
@@ -54,20 +55,20 @@ struct AdapterPresence {
         case begin
         /// The radio stops.
         case end
-        /// The cause why the adapter is missing, or `nil` if it is present.
+        /// The reason why the adapter cannot be used, or `nil` if it can.
         case missing(Cause?)
         case recovered(epoch: Int)
         case recoveryFailed(epoch: Int)
     }
 
     enum Action: Hashable {
-        /// Forget everything that was lost with the cause, links first.
+        /// Forget everything that was lost for this reason, links first.
         case forget(Cause)
         case reportLost(Cause)
         case reportState(RadioState)
         case reportRecovered
         case perform(RecoveryJob)
-        /// Look again after this time.
+        /// Check again after this time.
         case retry(after: Duration)
     }
 

@@ -22,7 +22,7 @@ enum AdapterProperty: Hashable {
         }
     }
 
-    /// The radio's reason to set the property, for an error message.
+    /// The radio's purpose in setting the property, for an error message.
     var doing: String {
         switch self {
         case .powered(let isOn): isOn ? "turning the adapter on" : "turning the adapter off"

@@ -1,9 +1,9 @@
 import MynahDBus
 
-/// Leaves the adapter as it was found, step by step.
+/// Restores the adapter as it was found, step by step.
 ///
-/// A property that the radio has set is restored whether or not the adapter reports a change, because
-/// its report may be older than the last call.
+/// Each property that the radio has set is restored even if the adapter reports the old value, because the
+/// report may be older than the radio's last call.
 struct AdapterRestoration {
     enum Step: Hashable {
         case unregisterAgent
@@ -47,7 +47,8 @@ struct AdapterRestoration {
         hadAgent = hasAgent
     }
 
-    /// Returns the next step, or `nil` after the last; `isPairable` is what the adapter reports now.
+    /// Returns the next step, or `nil` after the last one; `isPairable` is the value that the adapter reports
+    /// now.
     mutating func next(isPairable: Bool) -> Step? {
         while true {
             switch progress {

@@ -1,10 +1,10 @@
 import MynahCore
 import MynahDBus
 
-/// The radio's view of bluetoothd and of its adapter: whether they are there, their properties, and what to
+/// Keeps track of bluetoothd and the adapter for the radio: whether they exist, their properties, and what to
 /// do when they change.
 ///
-/// A part without I/O: it takes events, and returns actions that the radio carries out.
+/// This part has no I/O: it handles events, and returns actions that the radio carries out.
 struct AdapterSession {
     typealias Action = AdapterPresence.Action
 
@@ -14,62 +14,63 @@ struct AdapterSession {
         case busClosed
         /// A new connection to the bus is being made.
         case connecting
-        /// bluetoothd's name on the bus has no owner.
+        /// No connection owns bluetoothd's name on the bus.
         case absent
         case present
-        /// bluetoothd released the agent, as it does before it ends.
+        /// bluetoothd has released the pairing agent, which it does before it ends.
         case leaving
     }
 
     /// The adapter in use.
     ///
-    /// After it was replugged it has the same address, and maybe another path.
+    /// An adapter that was unplugged and plugged in again has the same address, but maybe another path.
     struct Adapter: Hashable {
         var path: ObjectPath
         let address: String
 
-        /// `hci0`.
+        /// The adapter's name, such as `hci0`.
         var name: String { path.string.split(separator: "/").last.map(String.init) ?? "" }
-        /// The address as a device has it.
+        /// The address in the form of a device's address.
         var deviceAddress: DeviceAddress? { DeviceAddress(address, kind: .public) }
     }
 
-    /// bluetoothd's objects, as it reported them.
+    /// bluetoothd's objects with their last reported properties.
     private(set) var objects = BusObjects()
     /// The adapter in use, or `nil` if none is chosen yet.
     private(set) var adapter: Adapter?
     /// bluetoothd's version, or `nil` if it is not known.
     private(set) var version: BlueZVersion?
     private(set) var capabilities = RadioCapabilities(name: "BlueZ")
-    /// Whether our agent is registered, or is being registered.
+    /// Whether the radio's agent is registered or being registered.
     private(set) var hasAgent = false
     private var daemon = Daemon.connecting
     private var presence = AdapterPresence()
     private var found: AdapterRestoration.Found?
-    /// The changes since bluetoothd was asked for its objects, or `nil` if no such call is under way.
+    /// The changes since bluetoothd was asked for its objects, or `nil` if no such call is waiting for its
+    /// answer.
     private var changesWhileListing: [ObjectChange]?
 
     /// Whether the radio works.
     var isPresent: Bool { presence.state == .present }
     /// Whether bluetoothd has its name on the bus.
     var hasDaemon: Bool { daemon == .present || daemon == .leaving }
-    /// The adapter's properties, or `nil` if it is gone.
+    /// The adapter's properties, or `nil` if the adapter was removed.
     var adapterState: BusObjects.Adapter? { adapter.flatMap { objects.adapters[$0.path.string] } }
 
     // MARK: Start and stop
 
-    /// The radio has started.
+    /// Handles the end of the radio's start.
     mutating func start() -> [Action] {
         _ = look()
         return feed(.begin)
     }
 
-    /// The radio stops.
+    /// Handles that the radio stops.
     mutating func end() {
         _ = presence.handle(.end)
     }
 
-    /// Chooses the adapter of this name or address, or the first that can be a peripheral if `nil`.
+    /// Chooses the adapter with this name or address, or, for `nil`, the first one that can be a peripheral.
     mutating func select(_ wanted: String?) throws(RadioError) {
         let (path, address) = try objects.selectAdapter(wanted)
         adapter = Adapter(path: path, address: address)
@@ -77,19 +78,19 @@ struct AdapterSession {
 
     // MARK: The bus and bluetoothd
 
-    /// A connection to the bus was made.
+    /// Notes that there is a connection to the bus.
     mutating func connected() {
         daemon = .absent
     }
 
-    /// The connection to the bus is closed.
+    /// Handles the end of the connection to the bus.
     mutating func busEnded() -> [Action] {
         daemon = .busClosed
         objects.removeAll()
         return look()
     }
 
-    /// bluetoothd's name has another owner, or none.
+    /// Handles a change of the connection that owns bluetoothd's name; `nil` means none.
     mutating func ownerChanged(to owner: String?) -> [Action] {
         let hadDaemon = hasDaemon
         daemon = owner == nil ? .absent : .present
@@ -105,9 +106,9 @@ struct AdapterSession {
         return (hadDaemon ? feed(.missing(.daemon)) : []) + [.perform(.learnObjects)]
     }
 
-    /// bluetoothd has released the agent.
+    /// Handles that bluetoothd has released the agent.
     ///
-    /// bluetoothd removes its objects next, one by one, which would look as if the adapter was pulled out.
+    /// bluetoothd removes its objects next, one by one, which would look as if the adapter was unplugged.
     mutating func agentReleased() -> [Action] {
         hasAgent = false
         guard isPresent, daemon == .present else { return [] }
@@ -115,7 +116,7 @@ struct AdapterSession {
         return look() + [.retry(after: .seconds(3))]
     }
 
-    /// Looks again, as `retry` asked for.
+    /// Checks again after the time of the action `retry`.
     mutating func retry() -> [Action] {
         // It did not end after all.
         if daemon == .leaving { daemon = .present }
@@ -124,14 +125,14 @@ struct AdapterSession {
 
     // MARK: Objects
 
-    /// bluetoothd is asked for its objects.
+    /// Notes that bluetoothd is being asked for its objects.
     mutating func willLearn() {
         changesWhileListing = []
     }
 
-    /// bluetoothd has listed its objects, or `nil` if it has not.
+    /// Handles bluetoothd's list of its objects, or `nil` if the call has failed.
     ///
-    /// A signal that followed the list may have been handled before it.
+    /// Signals that bluetoothd sent after the list may have been handled before it.
     mutating func learned(_ objects: BusObjects?) {
         let changes = changesWhileListing ?? []
         changesWhileListing = nil
@@ -140,7 +141,7 @@ struct AdapterSession {
         for change in changes { note(change) }
     }
 
-    /// An object changed.
+    /// Handles a change of one of bluetoothd's objects.
     mutating func apply(_ change: ObjectChange) -> [Action] {
         changesWhileListing?.append(change)
         note(change)
@@ -155,7 +156,7 @@ struct AdapterSession {
         }
     }
 
-    /// Compares the objects of bluetoothd with the needs of the radio.
+    /// Compares bluetoothd's objects with the needs of the radio.
     mutating func look() -> [Action] {
         feed(.missing(findMissing()))
     }
@@ -171,7 +172,9 @@ struct AdapterSession {
         return actions
     }
 
-    /// Returns the missing part, and follows the adapter to another path.
+    /// Returns the reason why the radio cannot be used, or `nil`.
+    ///
+    /// If the adapter has another path now, the session uses that path.
     private mutating func findMissing() -> AdapterPresence.Cause? {
         guard daemon == .present else { return .daemon }
         guard let adapter else { return nil }
@@ -194,7 +197,7 @@ struct AdapterSession {
 
     // MARK: Recovery
 
-    /// Whether a recovery is still wanted.
+    /// Whether the recovery with this epoch is still wanted.
     func isRecovering(_ epoch: Int) -> Bool {
         if case .recovering(_, epoch: epoch) = presence.state { true } else { false }
     }
@@ -203,7 +206,7 @@ struct AdapterSession {
         feed(.recovered(epoch: epoch))
     }
 
-    /// A job failed.
+    /// Handles the failure of a recovery job.
     mutating func failed(_ job: RecoveryJob) -> [Action] {
         switch job {
         case .registerAll(let epoch): return feed(.recoveryFailed(epoch: epoch))
@@ -216,39 +219,39 @@ struct AdapterSession {
 
     // MARK: The adapter's properties
 
-    /// Returns the way to an adapter that is ready for a device, or `nil` if the adapter is gone.
+    /// Returns the steps that prepare the adapter for a device, or `nil` if the adapter was removed.
     mutating func preparation(for device: DeviceIdentity) -> AdapterPreparation? {
         guard let state = adapterState else { return nil }
         if found == nil { found = AdapterRestoration.Found(state) }
         return AdapterPreparation(state, name: device.name)
     }
 
-    /// Returns the way back to the adapter as it was found, or `nil` if there is nothing to restore.
+    /// Returns the steps that restore the adapter as it was found, or `nil` if there is nothing to restore.
     func restoration() -> AdapterRestoration? {
         guard let found, hasDaemon, adapterState != nil else { return nil }
         return AdapterRestoration(found, hasAgent: hasAgent)
     }
 
-    /// The radio sets a property, which it restores at the end.
+    /// Notes that the radio sets a property, so that the property is restored at the end.
     mutating func willSet(_ property: AdapterProperty) {
         found?.willSet(property)
     }
 
-    /// Returns whether the agent has to be registered.
+    /// Notes that the agent is being registered; returns `false` if it was registered before.
     mutating func willRegisterAgent() -> Bool {
         guard !hasAgent, objects.hasAgentManager else { return false }
         hasAgent = true
         return true
     }
 
-    /// The agent was unregistered, or could not be registered.
+    /// Notes that the agent is not registered any more, or could not be registered.
     mutating func agentEnded() {
         hasAgent = false
     }
 
     // MARK: Version and capabilities
 
-    /// The warnings about assumptions, and about requested features that are missing.
+    /// The warnings about assumptions, and about features that were requested but are missing.
     func warnings(wantsSockets: Bool) -> [RadioWarning] {
         var warnings: [RadioWarning] = []
         if version == nil {
@@ -266,11 +269,11 @@ struct AdapterSession {
         return warnings
     }
 
-    /// The version that the adapter's identifier contains, unless bluetoothd's configuration sets another
+    /// The version in the adapter's identifier, or `nil` if bluetoothd's configuration sets another
     /// identifier.
     var reportedVersion: BlueZVersion? { adapterState.flatMap { BlueZVersion(modalias: $0.modalias) } }
 
-    /// Returns whether the capabilities changed with the version.
+    /// Notes bluetoothd's version; returns whether the version has changed the capabilities.
     mutating func learned(version: BlueZVersion?, wantsSockets: Bool) -> Bool {
         self.version = version
         // Confirmations come through a subscriber's socket from 5.80 on.

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The agent capabilities as bluetoothd spells them (doc/org.bluez.AgentManager1.rst).
+/// The agent capabilities in bluetoothd's spelling (doc/org.bluez.AgentManager1.rst).
 enum AgentCapability {
     static func name(of capability: IOCapability) -> String {
         switch capability {

@@ -1,6 +1,6 @@
 import MynahDBus
 
-/// The pairing agent, as bluetoothd calls it.
+/// The pairing agent as a D-Bus object, which bluetoothd calls.
 final class AgentObject: DBusObject {
     private static let interfaces = [
         DBusInterface(

@@ -1,20 +1,20 @@
 import MynahCore
 import MynahDBus
 
-/// The methods of Agent1 (doc/org.bluez.Agent1.rst), by which bluetoothd asks the device during pairing.
+/// The methods of Agent1 (doc/org.bluez.Agent1.rst), which bluetoothd calls during pairing.
 enum AgentMethod: Int, Sendable {
     case release, requestPinCode, displayPinCode, requestPasskey, displayPasskey, requestConfirmation
     case requestAuthorization, authorizeService, cancel
 }
 
-/// A call of the pairing agent (org.bluez.Agent1).
+/// A call of the pairing agent (org.bluez.Agent1), as the radio handles it.
 enum AgentRequest: Hashable {
-    /// The agent is unregistered, as before bluetoothd ends.
+    /// The agent is being unregistered, which also happens before bluetoothd ends.
     case release
-    /// The request needs no answer of the user.
+    /// The request that needs no decision by the user, and is answered at once.
     case acknowledge
-    /// A pairing step of the central with this path of Device1; `isAwaited` is `false` if bluetoothd needs no
-    /// answer.
+    /// A pairing step of the central whose Device1 has this path; `isAwaited` is `false` if bluetoothd needs
+    /// no answer.
     case pairing(device: String, PairingStep, isAwaited: Bool)
     /// The request is refused.
     case reject
@@ -54,7 +54,7 @@ enum AgentRequest: Hashable {
         }
     }
 
-    /// Returns the path of the device that a call is about, or `nil` if it names none.
+    /// Returns the path of the device in a call, or `nil` if the call names none.
     static func device(of call: MethodCall) -> String? {
         var reader = call.reader()
         return (try? reader.readObjectPath())?.string
@@ -65,7 +65,7 @@ enum AgentRequest: Hashable {
         call.fail(DBusError("org.bluez.Error.Rejected", "refused"))
     }
 
-    /// Answers a pairing step as the sink did.
+    /// Answers a call for a pairing step with the answer of the sink.
     static func answer(_ call: MethodCall, _ step: PairingStep, _ answer: RadioAnswer) {
         let give: @Sendable (PairingAnswer?) -> Void = { answer in
             switch step.taking(answer) {

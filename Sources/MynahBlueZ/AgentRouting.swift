@@ -3,8 +3,8 @@ import MynahSupport
 
 /// The radios of this process, by bus and adapter.
 ///
-/// bluetoothd calls the agent that became the default last, for centrals on every adapter. If two radios
-/// of one process use two adapters, half of the calls are for the other radio.
+/// bluetoothd calls only the agent that became the default last, for centrals of every adapter. If two radios
+/// of one process use two adapters, that agent also gets the calls for the other radio.
 enum AgentRouting {
     private struct Key: Hashable {
         var bus: DBusConnection.Address
@@ -14,12 +14,12 @@ enum AgentRouting {
     // A radio removes its entry when it stops.
     private static let handlers = Lock<[Key: BusEventHandler]>([:])
 
-    /// Sets the radio of an adapter, or removes it if `nil`.
+    /// Sets the radio of an adapter; `nil` removes it.
     static func set(_ handler: BusEventHandler?, on bus: DBusConnection.Address, adapter: String) {
         handlers.withLock { $0[Key(bus: bus, adapter: adapter)] = handler }
     }
 
-    /// Returns the radio of a device's adapter, or `nil` if it has none in this process.
+    /// Returns the radio of a device's adapter, or `nil` if no radio of this process uses it.
     static func handler(for device: String, on bus: DBusConnection.Address) -> BusEventHandler? {
         guard let end = device.lastIndex(of: "/") else { return nil }
         return handlers.withLock { $0[Key(bus: bus, adapter: String(device[..<end]))] }

@@ -1,32 +1,33 @@
 import MynahCore
 import MynahDBus
 
-/// A GATT application as D-Bus objects: paths, order and attribute handles.
+/// The D-Bus objects of a GATT application: their paths, their order and their attribute handles.
 ///
 /// bluetoothd assigns handles in the order in which the objects are listed. Each service asks for an explicit
 /// handle, so that the handles are the same after another registration.
 struct ApplicationLayout {
-    /// One object, in the order in which it is listed.
+    /// An object of the application.
     enum Item {
         case service(ServiceDefinition, includes: [ObjectPath], handle: AttributeHandle?)
         case characteristic(CharacteristicDefinition, service: ObjectPath)
         case descriptor(DescriptorDefinition, characteristic: ObjectPath)
     }
 
-    /// The path of the object manager, by which bluetoothd knows the application.
+    /// The path of the object manager, which identifies the application for bluetoothd.
     let root: ObjectPath
     let items: [(path: ObjectPath, item: Item)]
     /// The expected handle of each attribute.
     ///
-    /// The handle of a service is that of its declaration.
+    /// The handle of a service is the handle of its declaration.
     let handles: [AttributeKey: AttributeHandle]
-    /// The first handle after the application.
+    /// The first handle that follows the application.
     let nextHandle: AttributeHandle
 
-    /// The handle of the first application's first service, well after bluetoothd's own services.
+    /// The first handle of the first application, far enough after bluetoothd's own services.
     static let firstHandle: AttributeHandle = 0x0100
 
-    /// Lays out an application from `startHandle` on, or leaves the handles to bluetoothd if `nil`.
+    /// Lays out an application with handles from `startHandle` on; with `nil`, bluetoothd chooses the
+    /// handles.
     init(_ services: [ServiceDefinition], number: UInt32, startHandle: AttributeHandle?) throws(DBusError) {
         root = try ObjectPath("/org/mynah/application\(number)")
         var items: [(ObjectPath, Item)] = []

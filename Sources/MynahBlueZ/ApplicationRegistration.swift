@@ -1,30 +1,30 @@
 import MynahCore
 import MynahDBus
 
-/// Registers one application, and answers bluetoothd's refusals.
+/// Decides how to register an application, and what to do after bluetoothd has refused it.
 struct ApplicationRegistration {
     /// The next step before the application is registered.
     enum Step: Hashable {
         case register
-        /// Unregister the remains of an earlier registration, whose answer came too late or not at all, and
-        /// register again.
+        /// Unregister an earlier registration whose answer was late or missing, and then register again.
         case registerAgain
-        /// Let bluetoothd choose the handles.
+        /// Register again, with handles that bluetoothd chooses.
         case registerWithoutHandles
     }
 
     private(set) var step = Step.register
     private let hasHandles: Bool
 
-    /// A registration; `hasHandles` says whether the application asks for its handles.
+    /// Makes the state before a first attempt; `hasHandles` says whether the application asks for particular
+    /// handles.
     init(hasHandles: Bool) {
         self.hasHandles = hasHandles
     }
 
-    /// bluetoothd refused.
+    /// Handles a refusal by bluetoothd.
     ///
-    /// Throws `servicesRefused`, or the reason why bluetoothd cannot be called, if there is nothing left to
-    /// try.
+    /// If there is nothing left to try, throws `servicesRefused`, or the reason why bluetoothd cannot be
+    /// called.
     mutating func refused(_ error: DBusError) throws(RadioError) {
         if error.name == "org.bluez.Error.AlreadyExists", step == .register {
             step = .registerAgain

@@ -5,7 +5,7 @@ import MynahDBus
 struct AttributeRequest {
     let isRead: Bool
     let options: RequestOptions
-    /// The bytes of a write.
+    /// The written bytes.
     let value: [UInt8]
 
     /// Reads a call, or returns `nil` if its arguments cannot be read.
@@ -24,7 +24,8 @@ struct AttributeRequest {
         self.value = value
     }
 
-    /// The event that asks the sink, or reports the answer to it.
+    /// The event that asks the sink for an answer; with `answered`, the event reports a value that was
+    /// already returned.
     func event(
         _ key: AttributeKey, from central: Peer.ID, answered: [UInt8]? = nil, wantsResponse: Bool
     ) -> RadioEvent {
@@ -40,15 +41,15 @@ struct AttributeRequest {
 }
 
 extension PublishedAttribute {
-    /// The decision about a request.
+    /// The way to handle a request.
     enum Verdict: Hashable {
-        /// Answer it: a read with the value from the offset on, a write with no bytes.
+        /// Answer a read with these bytes, which begin at its offset, or confirm a write.
         case answer([UInt8])
         case refuse(ATTError)
         case askSink
     }
 
-    /// Returns what to do with a request of a central.
+    /// Returns how to handle a request of a central.
     func verdict(on request: AttributeRequest, isAuthorized: Bool) -> Verdict {
         let offset = request.options.offset
         let requirement = request.isRead ? permissions.read : permissions.write
@@ -66,8 +67,7 @@ extension PublishedAttribute {
         return .askSink
     }
 
-    /// The warning of a write that is too long and cannot be refused, or `nil` if it is refused for another
-    /// reason.
+    /// The warning that a write is too long but cannot be refused, or `nil` for other errors.
     func droppedWriteWarning(_ error: ATTError, _ request: AttributeRequest) -> RadioWarning? {
         guard error == .invalidAttributeValueLength else { return nil }
         return RadioWarning(

@@ -1,11 +1,11 @@
 package import MynahCore
 
-/// The capabilities of a peripheral through bluetoothd, by version.
+/// The capabilities of a peripheral on bluetoothd, which depend on its version.
 package enum BlueZCapabilities {
     /// Returns the capabilities of a version.
     ///
-    /// `keepsInterval` is what bluetoothd itself reports, or `nil` to assume that it runs without
-    /// `--experimental`.
+    /// `keepsInterval` is the capability that bluetoothd reports, or `nil` to assume that bluetoothd runs
+    /// without `--experimental`.
     package static func capabilities(
         version: BlueZVersion = .oldest, keepsInterval: Bool? = nil, namesSubscribers: Bool = false,
         adapter: String? = nil

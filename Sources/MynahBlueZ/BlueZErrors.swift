@@ -2,22 +2,22 @@ import MynahCore
 import MynahDBus
 import MynahSupport
 
-/// ATT errors as D-Bus errors (bluetoothd's dbus_error_to_att_ecode), and bluetoothd's errors as radio
-/// errors.
+/// Converts ATT errors to D-Bus errors (as bluetoothd's dbus_error_to_att_ecode does), and bluetoothd's
+/// errors to radio errors.
 enum BlueZErrors {
     private static let names: [UInt8: String] = [
         0x06: "NotSupported", 0x07: "InvalidOffset", 0x08: "NotAuthorized", 0x0D: "InvalidValueLength",
         0xFE: "InProgress",
     ]
 
-    /// Returns the ATT error codes that can reach a central.
+    /// Returns the ATT error codes that a central can receive.
     static func codes(version: BlueZVersion, isRead: Bool) -> [UInt8] {
         var codes: [UInt8] = Array(names.keys) + [0x0E, isRead ? 0x02 : 0x03] + ATTError.applicationCodes
         if version >= BlueZVersion(5, 76) { codes.append(0xFD) }
         return codes
     }
 
-    /// Returns the answer by which the central gets this code, or 0x0E if there is no such answer.
+    /// Returns the D-Bus error that leads to this ATT error code, or to 0x0E if no D-Bus error does.
     static func answer(for error: ATTError, isRead: Bool) -> DBusError {
         let code = error.code
         if ATTError.applicationCodes.contains(code) { return named("Failed", "0x" + Hex.encode([code])) }
@@ -34,11 +34,11 @@ enum BlueZErrors {
         DBusError(DBusError.Name(rawValue: "org.bluez.Error." + name), message)
     }
 
-    /// The error if bluetoothd's name has no owner.
+    /// The error for a name of bluetoothd that no connection owns.
     static let notRunning = RadioError(
         .unreachable, "bluetoothd is not running", remedy: "start it: sudo systemctl start bluetooth")
 
-    /// Returns the error of a failed call, with a remedy.
+    /// Returns the radio error for a failed call, with a remedy.
     static func radioError(_ error: DBusError, doing what: String) -> RadioError {
         switch error.name.rawValue {
         case DBusError.Name.serviceUnknown.rawValue, DBusError.Name.nameHasNoOwner.rawValue:
@@ -76,12 +76,12 @@ enum BlueZErrors {
         }
     }
 
-    /// The error if other applications have every advertising set.
+    /// The error that other applications use every advertising set.
     static let noAdvertisingSet = RadioError(
         .noAdvertisingSet, "every advertising set of the adapter is taken by other applications",
         remedy: "end one of them; `bluetoothctl show` counts the sets (ActiveInstances)")
 
-    /// Returns the error of a refused advertisement, because bluetoothd's own messages say little.
+    /// Returns the radio error for a refused advertisement; bluetoothd's own messages say little.
     static func advertisementError(_ error: DBusError) -> RadioError {
         switch (error.name.rawValue, error.message) {
         case ("org.bluez.Error.NotPermitted", _):
@@ -105,7 +105,7 @@ enum BlueZErrors {
         }
     }
 
-    /// Returns the error of refused services.
+    /// Returns the radio error for refused services.
     static func servicesError(_ error: DBusError) -> RadioError {
         guard error.name.rawValue.hasPrefix("org.bluez.Error.") else {
             return radioError(error, doing: "registering the services")
@@ -117,6 +117,6 @@ enum BlueZErrors {
 }
 
 extension RadioError.Code {
-    /// bluetoothd is doing it already.
+    /// The error code for a procedure that bluetoothd is already carrying out.
     static let busy = RadioError.Code(rawValue: "busy")
 }

@@ -4,23 +4,23 @@ import MynahSupport
 
 import Glibc
 
-/// Looks for bluetoothd and an adapter, without changing anything.
+/// Checks whether there is a bluetoothd with an adapter, without changing anything.
 package struct BlueZProbe: Sendable {
     /// The bus.
     package var bus = DBusConnection.Address.system
-    /// The adapter, `hci0` or `AA:BB:CC:DD:EE:FF`; `nil` if any will do.
+    /// The name or address of the adapter (`hci0` or `AA:BB:CC:DD:EE:FF`), or `nil` for any adapter.
     package var adapter: String?
-    /// Whether the bus is to start bluetoothd if it is not running.
+    /// Whether the bus may start bluetoothd if it is not running.
     ///
-    /// If the kernel has no adapter, systemd skips bluetoothd without an error, and the call would only time
-    /// out.
+    /// If the kernel has no adapter, systemd does not start bluetoothd and reports no error, so the call
+    /// would time out.
     package var startsDaemon = Self.kernelHasAdapter
-    /// The longest time to wait for an answer.
+    /// The longest time to wait for each answer.
     package var limit = Duration.seconds(5)
-    /// The time after which a wait is reported.
+    /// The time after which `run` reports that it is waiting.
     package var silence = Duration.seconds(1)
 
-    /// A probe of the system bus for any adapter.
+    /// Makes a probe of the system bus for any adapter.
     package init() {}
 
     private enum Step {
@@ -29,7 +29,8 @@ package struct BlueZProbe: Sendable {
         case isOverdue
     }
 
-    /// Returns if bluetoothd has the adapter; `whenWaiting` is called, once, if the answer takes long.
+    /// Returns if bluetoothd has the adapter, and throws otherwise; `whenWaiting` is called once if an answer
+    /// takes long.
     package func run(whenWaiting: @Sendable (_ message: String) -> Void) async throws(RadioError) {
         let result = await withTaskGroup(of: Step.self) { steps in
             steps.addTask { .ended(await look()) }

@@ -1,7 +1,7 @@
 public import MynahCore
 
 extension PeripheralRadio where Self == BlueZRadio {
-    /// A radio on bluetoothd.
+    /// Makes a radio that uses bluetoothd.
     public static func bluez(options: BlueZOptions = BlueZOptions()) -> BlueZRadio {
         BlueZRadio(options: options)
     }

@@ -2,7 +2,7 @@ public import MynahCore
 package import MynahFaults
 
 extension BlueZRadio: PeripheralRadio {
-    /// Finds bluetoothd and the adapter, turns it on and becomes its pairing agent.
+    /// Looks for bluetoothd and the adapter, turns the adapter on and registers the pairing agent.
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
@@ -21,7 +21,7 @@ extension BlueZRadio: PeripheralRadio {
     /// Withdraws a GATT application.
     public func withdraw(_ services: PublishedServices.ID) async { await remove(services) }
 
-    /// Sets the value that the radio returns by itself, or `nil` to ask the sink.
+    /// Sets a value that the radio returns by itself; with `nil`, the radio asks the sink for the value.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         services.setValue(value, of: attribute)
     }
@@ -38,10 +38,10 @@ extension BlueZRadio: PeripheralRadio {
         meter.note(.silent, at: RadioClock.now)
     }
 
-    /// The airtime that it has used, as far as bluetoothd reports its causes.
+    /// The airtime that the radio has used, as far as bluetoothd reports it.
     public var used: RadioUse? { meter.use(at: RadioClock.now) }
 
-    /// Sends a value to bluetoothd, which notifies or indicates it to every subscriber.
+    /// Sends a value to bluetoothd, which sends it to every subscriber as a notification or an indication.
     public func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
@@ -71,7 +71,7 @@ extension BlueZRadio: PeripheralRadio {
     /// Turns the adapter on again.
     package func reappear() async throws(RadioError) { try await adapter.setPower(true) }
 
-    /// Ends a central's link; bluetoothd takes two seconds for it.
+    /// Ends the link of a central, which takes bluetoothd two seconds.
     public func disconnect(_ central: Peer.ID) async {
         pending.linksEnd(of: [central])
         defer { pending.linksEnded(of: [central]) }

@@ -2,16 +2,16 @@ public import Logging
 import MynahCore
 import MynahDBus
 
-/// Plays a peripheral through bluetoothd, which shares the adapter with other programs.
+/// A radio that plays a peripheral through bluetoothd, which shares the adapter with other programs.
 ///
-/// The radio runs on `GLibExecutor.shared`, as its D-Bus connection does: a request goes from the bus to the
-/// sink and back on one thread. It owns parts that keep the state and decide, feeds them events, and carries
-/// out the actions that they return.
+/// The radio runs on `GLibExecutor.shared`, as its D-Bus connection does, so a request from the bus and its
+/// answer by the sink need no change of thread. The radio consists of parts that keep the state and make
+/// decisions. It passes events to them, and carries out the actions that they return.
 public actor BlueZRadio {
     /// The settings of a radio.
     public typealias Options = BlueZOptions
 
-    /// The bus, the adapter and the options of a radio.
+    /// The bus, the adapter and the options that a radio uses.
     struct Environment {
         let options: BlueZOptions
         let logger: Logger
@@ -28,15 +28,15 @@ public actor BlueZRadio {
     var recovery = RecoveryLoop()
     var timers: RadioTimers?
     var meter = UseMeter()
-    /// The warnings that were reported.
+    /// The subjects of the warnings that were reported already.
     private var warned: Set<String> = []
 
-    /// The thread of the D-Bus connection.
+    /// The executor that the D-Bus connection uses too.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// A radio that is not started.
+    /// Makes a radio that is not started.
     public init(options: BlueZOptions = BlueZOptions(), logger: Logger = Logger(label: "mynah.bluez")) {
         environment = Environment(options: options, logger: logger)
         adapter = AdapterClient(options, logger: logger)
@@ -90,7 +90,7 @@ public actor BlueZRadio {
 
     // MARK: Events
 
-    /// Brings the events of libdbus and GLib callbacks, which are called on the executor, to the radio.
+    /// Passes events of libdbus and GLib, whose callbacks run on the executor, to the radio.
     nonisolated var events: BusEventHandler {
         { [weak self] event in self?.assumeIsolated { $0.handle(event) } }
     }
@@ -120,11 +120,11 @@ public actor BlueZRadio {
         return stage.sink?.handle(event) ?? .none
     }
 
-    /// Passes on a read or a write of a central.
+    /// Asks the sink to answer a read or a write of a central.
     @discardableResult
     func ask(_ request: RadioEvent) -> RadioAnswer { stage.requestSink?.handle(request) ?? .none }
 
-    /// Reports a warning, once for each `subject`, which is its message if `nil`.
+    /// Reports a warning only once for each `subject`; without one, the message is the subject.
     func warnOnce(_ warning: RadioWarning, about subject: String? = nil) {
         guard warned.insert(warning.code + " " + (subject ?? warning.message)).inserted else { return }
         report(.warning(warning))

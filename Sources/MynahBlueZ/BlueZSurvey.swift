@@ -2,16 +2,16 @@ package import MynahCore
 package import MynahDBus
 import MynahSupport
 
-/// Asks the bus and bluetoothd for everything that decides how a device plays, without changing anything.
+/// Asks the bus and bluetoothd for everything that a device depends on, without changing anything.
 package struct BlueZSurvey: Sendable {
-    /// The stage at which the way to an adapter ended.
+    /// A stage on the way to an adapter, at which the survey may end.
     package enum Stage: Sendable {
         case bus, daemon, policy, adapter
     }
 
     /// An adapter.
     package struct Adapter: Sendable {
-        /// `hci0`.
+        /// The adapter's name, such as `hci0`.
         package var name: String
         package var address: String
         package var isPowered: Bool
@@ -21,42 +21,44 @@ package struct BlueZSurvey: Sendable {
         package var freeSets: Int?
         package var services: [BluetoothUUID]
 
-        /// The error of a run if other applications have every advertising set.
+        /// The error that a run would have because other applications use every advertising set, or `nil` if
+        /// a set is free.
         package var setsError: RadioError? { freeSets == 0 ? BlueZErrors.noAdvertisingSet : nil }
     }
 
-    /// The findings.
+    /// The result of a survey.
     package struct Result: Sendable {
-        /// The stage at which it ended and the error of a run, or `nil` if there is an adapter.
+        /// The stage at which the survey ended and the error that a run would have, or `nil` if there is an
+        /// adapter.
         package var failure: (stage: Stage, error: RadioError)?
-        /// Whether the bus has no socket.
+        /// Whether there is no socket for the bus.
         package var isBusMissing = false
-        /// Whether the bus may start bluetoothd.
+        /// Whether the bus can start bluetoothd.
         package var isActivatable = false
-        /// The process of bluetoothd, or `nil` if it does not run.
+        /// The process ID of bluetoothd, or `nil` if bluetoothd does not run.
         package var process: UInt32?
         /// bluetoothd's version, as its adapter reports it.
         package var version: BlueZVersion?
         package var adapter: Adapter?
 
-        /// An empty result, before anything was asked.
+        /// Makes an empty result, before the survey.
         package init() {}
     }
 
     /// The bus.
     package var bus = DBusConnection.Address.system
-    /// The adapter, `hci0` or `AA:BB:CC:DD:EE:FF`; `nil` if any will do.
+    /// The name or address of the adapter (`hci0` or `AA:BB:CC:DD:EE:FF`), or `nil` for any adapter.
     package var adapter: String?
     /// The longest time to wait for each answer.
     package var limit = Duration.seconds(5)
 
-    /// A survey of the system bus.
+    /// Makes a survey of the system bus.
     package init() {}
 
-    /// The bus, for people.
+    /// The name and the address of the bus, for a message.
     package var place: String { "the D-Bus system bus (\(bus.resolved))" }
 
-    /// Returns after at most four times the limit.
+    /// Asks the bus and bluetoothd; takes at most four times the limit.
     package func run() async -> Result {
         var result = Result()
         guard let connection = await connect(&result) else { return result }
@@ -130,7 +132,7 @@ package struct BlueZSurvey: Sendable {
         }
     }
 
-    /// The unique name of bluetoothd.
+    /// Asks the bus for the unique name of bluetoothd.
     private func owner(_ connection: DBusConnection) async -> Swift.Result<String, DBusError> {
         await outcome { () async throws(DBusError) in
             let reply = try await connection.call(
@@ -164,7 +166,7 @@ package struct BlueZSurvey: Sendable {
 
     // MARK: Time limits
 
-    /// The result of calls to the bus, which is `noReply` after the limit.
+    /// Returns the result of calls to the bus, or `noReply` if they take longer than the limit.
     private func outcome<Value: Sendable>(
         _ calls: @escaping @Sendable () async throws(DBusError) -> Value
     ) async -> Swift.Result<Value, DBusError> {

@@ -5,13 +5,13 @@ package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvert
     /// The number after the point.
     package var minor: Int
 
-    /// A version.
+    /// Makes a version.
     package init(_ major: Int, _ minor: Int) {
         self.major = major
         self.minor = minor
     }
 
-    /// Reads `5.66`, as `bluetoothd -v` prints it, or returns `nil` for anything else.
+    /// Reads a version such as `5.66`, as `bluetoothd -v` prints it; `nil` for other texts.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1].prefix { $0.isNumber })
@@ -21,7 +21,8 @@ package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(major, minor)
     }
 
-    /// Reads `5.66` from an adapter's `usb:v1D6Bp0246d0542`, the default identifier of bluetoothd.
+    /// Reads the version 5.66 from an identifier such as `usb:v1D6Bp0246d0542`, which is bluetoothd's default
+    /// for its adapters.
     init?(modalias: String) {
         let prefix = "usb:v1D6Bp0246d"
         guard modalias.hasPrefix(prefix), let code = UInt16(modalias.dropFirst(prefix.count), radix: 16)
@@ -29,10 +30,10 @@ package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(Int(code >> 8), Int(code & 0xFF))
     }
 
-    /// The oldest supported version, which is assumed if the version is not known.
+    /// The oldest supported version, which is assumed if bluetoothd's version is not known.
     package static let oldest = BlueZVersion(5, 66)
 
-    /// `5.66`.
+    /// The version as text, such as `5.66`.
     package var description: String { "\(major).\(minor)" }
 
     /// Compares the major, then the minor numbers.

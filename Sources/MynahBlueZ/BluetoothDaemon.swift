@@ -1,14 +1,14 @@
 import MynahCore
 import MynahDBus
 
-/// bluetoothd, as the radio calls it on one connection to the bus: one method for each D-Bus call.
+/// Calls bluetoothd on one connection to the bus; each D-Bus call is one method.
 ///
-/// Calls go to the well-known name, because the unique name changes when bluetoothd restarts.
+/// The calls use the well-known name, because bluetoothd's unique name changes when it restarts.
 final class BluetoothDaemon {
-    /// How long answers are waited for.
+    /// The way to wait for answers.
     private enum Patience {
         case full
-        /// The radio stops: after one answer that did not come in time, no other is waited for.
+        /// The radio is stopping: after one late answer, no other answer is waited for.
         case limited
         case none
     }
@@ -23,7 +23,7 @@ final class BluetoothDaemon {
     private static let advertisementPath: ObjectPath = "/org/mynah/advertisement"
     private static let characteristicInterface = BlueZ.gattCharacteristic.description
 
-    /// Listens on a connection, and calls `send` with each event.
+    /// Makes the caller of bluetoothd on a connection; `send` is called with each event.
     init(_ connection: DBusConnection, send: @escaping BusEventHandler) {
         self.connection = connection
         self.send = send
@@ -38,12 +38,12 @@ final class BluetoothDaemon {
         subscriptions += changes.map { match in connection.subscribe(to: match) { send(.objectSignal($0)) } }
     }
 
-    /// The radio stops: a bluetoothd that does not answer is waited for only once.
+    /// Limits the waiting while the radio stops: after one late answer, no other answer is waited for.
     func limitPatience() {
         patience = .limited
     }
 
-    /// Closes the connection, which takes everything off the air that is still registered.
+    /// Closes the connection, upon which bluetoothd removes everything that is still registered.
     func close() async {
         subscriptions = []
         await connection.close()
@@ -88,12 +88,12 @@ final class BluetoothDaemon {
         }
     }
 
-    /// Ends a central's link, which takes two seconds.
+    /// Ends the link of a central, which takes two seconds.
     func disconnect(_ device: ObjectPath) async throws(RadioError) {
         _ = try await call(device, BlueZ.device, "Disconnect", doing: "disconnecting a central")
     }
 
-    /// Removes a device with everything that is known of it, which ends its link.
+    /// Removes a device and all data about it, which also ends its link.
     func removeDevice(_ device: ObjectPath, of adapter: ObjectPath) async throws(RadioError) {
         _ = try await call(adapter, BlueZ.adapter, "RemoveDevice", doing: "deleting a bond") {
             $0.append(device)
@@ -102,7 +102,7 @@ final class BluetoothDaemon {
 
     // MARK: The pairing agent
 
-    /// Makes us the pairing agent of a device with these abilities.
+    /// Registers the pairing agent, for a device with these input and output abilities.
     func registerAgent(_ capability: IOCapability) async throws(RadioError) {
         let path = Self.agentPath
         connection.unexport(path)
@@ -160,7 +160,7 @@ final class BluetoothDaemon {
         connection.unexportObjectManager(at: layout.root)
     }
 
-    /// Registers an application whose objects are exported.
+    /// Registers an application whose objects were exported before.
     func registerApplication(_ root: ObjectPath, on adapter: ObjectPath) async throws(DBusError) {
         // bluetoothd lists the objects before it answers, with 25 s for each call.
         _ = try await connection.call(
@@ -190,7 +190,7 @@ final class BluetoothDaemon {
 
     // MARK: Advertising
 
-    /// Registers the advertisement, in place of an earlier one.
+    /// Registers an advertisement in place of the earlier one.
     func registerAdvertisement(
         _ advertising: BlueZAdvertising, on adapter: ObjectPath
     ) async throws(RadioError) {
@@ -234,7 +234,7 @@ final class BluetoothDaemon {
 
     /// Changes the registered advertisement in one signal.
     ///
-    /// bluetoothd reads all of it before it composes the bytes, so no half of the change goes on the air.
+    /// bluetoothd reads the whole change before it makes the advertising data, so no partial change is sent.
     func changeAdvertisement(to advertising: BlueZAdvertising) throws(RadioError) {
         guard let (changed, removed) = advertisement?.update(advertising),
             !changed.isEmpty || !removed.isEmpty

@@ -1,12 +1,12 @@
 import MynahDBus
 import MynahSupport
 
-/// A wait on the executor that ends with an event or after a time limit, without a thread or a task of its
+/// A wait on the executor that ends with an event or after a time limit, and needs no thread or task of its
 /// own.
 final class BoundedWait: Sendable {
     private let waiting = Lock<CheckedContinuation<Void, Never>?>(nil)
 
-    /// Returns when `end` is called, or after `limit`.
+    /// Waits until `end` is called, or until the limit has passed.
     func wait(atMost limit: Duration) async {
         let timer = GLibTimer { [self] in end() }
         await withCheckedContinuation { continuation in
@@ -16,7 +16,7 @@ final class BoundedWait: Sendable {
         withExtendedLifetime(timer) {}
     }
 
-    /// Ends the wait, if there is one.
+    /// Ends the current wait, if there is one.
     func end() {
         let continuation = waiting.withLock { waiting in
             let continuation = waiting

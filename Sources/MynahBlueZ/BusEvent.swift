@@ -1,27 +1,27 @@
 import MynahCore
 import MynahDBus
 
-/// An event that a callback of libdbus or GLib brings to the radio, on the executor.
+/// An event for the radio, which a callback of libdbus or GLib sends on the executor.
 enum BusEvent: Sendable {
     /// The connection to the bus is closed.
     case busEnded
-    /// bluetoothd's name has another owner, or none.
+    /// The connection that owns bluetoothd's name has changed; `nil` means that none owns it.
     case ownerChanged(String?)
-    /// One of bluetoothd's objects appeared, changed or went.
+    /// One of bluetoothd's objects was added, has changed or was removed.
     case objectSignal(DBusMessage)
     case timer(RadioTimers.Name)
-    /// bluetoothd calls a method of a characteristic or descriptor.
+    /// bluetoothd has called a method of a characteristic or descriptor.
     case gattRequest(GATTMethod, AttributeKey, MethodCall)
-    /// bluetoothd calls the pairing agent.
+    /// bluetoothd has called the pairing agent.
     ///
-    /// `isRouted` is set if another radio of this process got the call and passed it on.
+    /// `isRouted` is `true` if another radio of this process has received the call and passed it on.
     case agentRequest(AgentMethod, MethodCall, isRouted: Bool)
-    /// bluetoothd dropped the advertisement by itself.
+    /// bluetoothd has removed the advertisement by itself.
     case advertisementReleased
     case socket(NotificationSocketKey, GLibFileDescriptorWatch.Events)
-    /// The sink answered a request that it had kept.
+    /// The sink has answered a request after some time.
     case answered(UInt64, PendingReply.Outcome)
-    /// A part reports an event to the sink.
+    /// A part of the radio has an event for the sink.
     case report(RadioEvent)
 }
 

@@ -2,7 +2,7 @@ import MynahCore
 import MynahDBus
 
 extension BusObjects {
-    /// The objects in bluetoothd's answer to GetManagedObjects.
+    /// Reads bluetoothd's objects from its answer to GetManagedObjects.
     init(_ reply: DBusMessage) throws(RadioError) {
         self.init()
         do throws(DBusError) {
@@ -16,7 +16,7 @@ extension BusObjects {
         }
     }
 
-    /// The adapter of this name or address, or for `nil` the first that can be a peripheral.
+    /// Returns the adapter with this name or address, or, for `nil`, the first one that can be a peripheral.
     func selectAdapter(_ asked: String?) throws(RadioError) -> (path: ObjectPath, address: String) {
         let known = adapters.sorted { $0.key < $1.key }
         func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }

@@ -1,9 +1,9 @@
 import MynahCore
 import MynahDBus
 
-/// bluetoothd's adapters and devices, as it reports them.
+/// The adapters and devices that bluetoothd reports, with their properties.
 ///
-/// bluetoothd removes a device that is neither connected nor paired after 30 s, so the list does not grow
+/// bluetoothd removes a device after 30 s if it is neither connected nor paired, so the list does not grow
 /// without limit.
 struct BusObjects {
     struct Adapter: Hashable {
@@ -12,18 +12,22 @@ struct BusObjects {
         var alias = ""
         var isPowered = false
         var isPairable = false
-        /// Contains bluetoothd's version, unless its configuration sets another identifier.
+        /// The adapter's identifier, which contains bluetoothd's version unless its configuration sets
+        /// another identifier.
         var modalias = ""
         var hasGattManager = false
         var hasAdvertisingManager = false
-        /// LEAdvertisingManager1 has this only if intervals are kept: with `--experimental`, or from 5.77 on.
+        /// Whether LEAdvertisingManager1 reports its features, which means that intervals are kept.
+        ///
+        /// bluetoothd does so with `--experimental`, or from 5.77 on.
         var tellsAdvertisingFeatures = false
-        /// The roles that it can have at the same time, `central` and `peripheral`, or `nil` if not reported.
+        /// The roles that the adapter can have at the same time, `central` and `peripheral`, or `nil` if they
+        /// are not reported.
         var roles: [String]?
-        /// The advertising sets in use and those that are left, or `nil` if they are not reported.
+        /// The number of advertising sets in use, or `nil` if bluetoothd does not report it.
         var activeSets: Int?
         var freeSets: Int?
-        /// The services that bluetoothd and its applications publish.
+        /// The UUIDs of the services that bluetoothd and its applications publish.
         var services: [String] = []
 
         /// `true` if the adapter has all the interfaces that a peripheral needs.
@@ -35,18 +39,18 @@ struct BusObjects {
         var isRandom = false
         var name: String?
         var isConnected = false
-        /// Paired or bonded: with ReverseServiceDiscovery=false 5.66 reports only `Bonded` after an incoming
-        /// pairing.
+        /// Whether the device is paired or bonded; with ReverseServiceDiscovery=false, 5.66 reports only
+        /// `Bonded` after an incoming pairing.
         var isPaired: Bool { saysPaired || saysBonded }
         var isTrusted = false
-        /// Whether attributes that need authorization are open to it.
+        /// Whether the device may use attributes that need authorization.
         var isAuthorized: Bool { isPaired || isTrusted }
         fileprivate var saysPaired = false
         fileprivate var saysBonded = false
 
         init() {}
 
-        /// A connected device of which only the path is known, `…/dev_AA_BB_CC_DD_EE_FF`.
+        /// Makes a connected device of which only the path is known, such as `…/dev_AA_BB_CC_DD_EE_FF`.
         init(path: String) {
             if let element = path.split(separator: "/").last(where: { $0.hasPrefix("dev_") }) {
                 address = String(element.dropFirst(4).prefix(17).map { $0 == "_" ? ":" : $0 })
@@ -59,7 +63,7 @@ struct BusObjects {
     private(set) var devices: [String: Device] = [:]
     private(set) var hasAgentManager = false
 
-    /// Interfaces appeared on an object, with their properties (`a{sa{sv}}`).
+    /// Adds interfaces with their properties (`a{sa{sv}}`) to an object.
     mutating func add(_ path: String, _ interfaces: DBusValue) {
         for entry in interfaces.entries ?? [] {
             guard let interface = entry.key.stringValue else { continue }
@@ -82,7 +86,7 @@ struct BusObjects {
         }
     }
 
-    /// Interfaces are gone from an object.
+    /// Removes interfaces from an object.
     mutating func remove(_ path: String, _ interfaces: [String]) {
         for interface in interfaces {
             switch interface {
@@ -96,7 +100,7 @@ struct BusObjects {
         }
     }
 
-    /// Properties of an interface changed (`a{sv}`).
+    /// Changes properties of an interface (`a{sv}`).
     mutating func change(_ path: String, _ interface: String, _ properties: DBusValue) {
         for entry in properties.entries ?? [] {
             guard let key = entry.key.stringValue else { continue }

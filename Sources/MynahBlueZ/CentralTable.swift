@@ -2,18 +2,18 @@ import MynahCore
 
 /// The centrals, by the path of their Device1.
 ///
-/// A part without I/O. It keeps connected centrals, and the identifiers of authorized ones. Any other device
-/// that bluetoothd shows, such as one that was found by a scan, leaves nothing here.
+/// This part has no I/O. It keeps connected centrals, and the identifiers of authorized centrals. It keeps
+/// nothing about other devices that bluetoothd reports, such as devices that a scan has found.
 struct CentralTable {
     /// A connected central.
     struct Central: Hashable {
         let id: Peer.ID
-        /// ATT_MTU of the link, in bytes, or `nil` until the central's first request.
+        /// ATT_MTU of the link, in bytes, or `nil` before the central's first request.
         fileprivate(set) var mtu: Int?
-        /// `true` if the central is paired or trusted, which permits requests that need authorization.
+        /// Whether the central may use attributes that need authorization, because it is paired or trusted.
         fileprivate(set) var isAuthorized = false
 
-        /// A request without a central.
+        /// A central for requests that name none.
         static let unknown = Central(id: Peer.ID(0))
 
         init(id: Peer.ID, mtu: Int? = nil, isAuthorized: Bool = false) {
@@ -23,7 +23,7 @@ struct CentralTable {
         }
     }
 
-    /// A change that the radio reports.
+    /// A change that the radio has to report.
     enum Change: Hashable {
         case connected(Peer)
         case disconnected(Peer.ID, isBonded: Bool)
@@ -44,16 +44,17 @@ struct CentralTable {
     }
 
     private var links: [String: Central] = [:]
-    /// The identifiers of authorized centrals, which keep them from one link to the next.
+    /// The identifiers of authorized centrals, which a central keeps for its next link.
     private var authorized: [String: Peer.ID] = [:]
-    /// The centrals that paired while they were connected to this device; bluetoothd keeps other bonds too.
+    /// The centrals that paired while they were connected to this device; bluetoothd may keep other bonds
+    /// too.
     private var paired: Set<String> = []
     private var lastID: UInt32 = 0
 
     /// The connected centrals.
     var connected: Dictionary<String, Central>.Values { links.values }
 
-    /// The number of devices of which anything is kept.
+    /// The number of devices that the table has data about.
     var count: Int { Set(links.keys).union(authorized.keys).count }
 
     /// Returns the path of a connected central.
@@ -61,19 +62,19 @@ struct CentralTable {
         links.first { $0.value.id == id }?.key
     }
 
-    /// The connected centrals whose paths are wanted.
+    /// Returns the connected centrals for whose paths `isWanted` returns `true`.
     func ids(where isWanted: (String) -> Bool) -> [Peer.ID] {
         links.filter { isWanted($0.key) }.map(\.value.id)
     }
 
-    /// The paths of the devices whose bonds were made by a pairing with this device.
+    /// The paths of the devices that have paired with this device.
     var ownBonds: [String] { paired.sorted() }
 
     // MARK: Events
 
     /// Updates a device with the properties that bluetoothd reports.
     ///
-    /// The previous ones are `before`, which is `nil` if the device is new.
+    /// `before` has the previous properties, or is `nil` if the device is new.
     mutating func update(
         _ path: String, from before: BusObjects.Device?, to now: BusObjects.Device
     ) -> [Change] {
@@ -107,7 +108,7 @@ struct CentralTable {
         return changes
     }
 
-    /// bluetoothd removed a device.
+    /// Handles that bluetoothd has removed a device.
     mutating func remove(_ path: String) -> [Change] {
         authorized[path] = nil
         paired.remove(path)
@@ -115,7 +116,7 @@ struct CentralTable {
         return [.disconnected(central.id, isBonded: false)]
     }
 
-    /// A central sent a request, maybe before its link was reported, or with a new MTU.
+    /// Notes a request of a central, whose link may not be reported yet, or whose MTU may have changed.
     ///
     /// `device` has the properties that bluetoothd has reported.
     mutating func request(
@@ -130,7 +131,7 @@ struct CentralTable {
         return (links[path] ?? .unknown, changes)
     }
 
-    /// Removes all links after bluetoothd, the adapter or its power has gone.
+    /// Removes all links, after bluetoothd has ended, or the adapter was removed or turned off.
     mutating func removeAll() -> [Peer.ID] {
         defer {
             links = [:]

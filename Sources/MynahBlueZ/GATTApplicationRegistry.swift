@@ -1,16 +1,16 @@
 import MynahCore
 import MynahDBus
 
-/// Services that are registered together, as one application of bluetoothd's GattManager1.
+/// Services that were published together, as one application of bluetoothd's GattManager1.
 struct GATTApplication {
     let id: PublishedServices.ID
     let services: [ServiceDefinition]
-    /// The objects that bluetoothd is shown.
+    /// The D-Bus objects of the application.
     fileprivate(set) var layout: ApplicationLayout
-    /// Whether bluetoothd has it.
+    /// Whether bluetoothd has registered the application.
     fileprivate(set) var isRegistered = false
 
-    /// The keys of its characteristics and descriptors.
+    /// The keys of the application's characteristics and descriptors.
     var keys: [AttributeKey] {
         services.flatMap { $0.characteristics.flatMap { [$0.key] + $0.descriptors.map(\.key) } }
     }
@@ -18,8 +18,8 @@ struct GATTApplication {
 
 /// The published applications and their attributes.
 ///
-/// A part without I/O. Applications keep their number, and so their object paths and handles, as long as the
-/// radio runs.
+/// This part has no I/O. An application keeps its number as long as the radio runs, and so its object paths
+/// and handles.
 struct GATTApplicationRegistry {
     private var applications: [PublishedServices.ID: GATTApplication] = [:]
     private var attributes: [AttributeKey: PublishedAttribute] = [:]
@@ -35,7 +35,7 @@ struct GATTApplicationRegistry {
     /// All applications, in the order of their publication.
     var all: [GATTApplication] { applications.values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
-    /// Adds services as a new application, which is to be registered.
+    /// Adds services as a new application, which has to be registered next.
     mutating func add(_ services: [ServiceDefinition]) throws(RadioError) -> GATTApplication {
         lastNumber += 1
         let id = PublishedServices.ID(lastNumber)
@@ -54,42 +54,42 @@ struct GATTApplicationRegistry {
         return application
     }
 
-    /// Removes an application, and returns it, or `nil` if it is not published.
+    /// Removes an application, and returns it; returns `nil` if it is not published.
     ///
-    /// Centrals can request its attributes until `removeAttributes`.
+    /// Centrals can use its attributes until `removeAttributes` is called.
     mutating func remove(_ id: PublishedServices.ID) -> GATTApplication? {
         applications.removeValue(forKey: id)
     }
 
-    /// Removes the attributes of a removed application.
+    /// Removes the attributes of an application that was removed.
     mutating func removeAttributes(of application: GATTApplication) {
         for key in application.keys { attributes[key] = nil }
     }
 
-    /// Removes everything; the next application gets the first handles, and a new number.
+    /// Removes everything; the next application gets the first handles, but a new number.
     mutating func removeAll() {
         applications = [:]
         attributes = [:]
         nextHandle = ApplicationLayout.firstHandle
     }
 
-    /// Sets the value that the radio returns by itself, or `nil` to ask the sink.
+    /// Sets a value that the radio returns by itself; with `nil`, the radio asks the sink for the value.
     mutating func setValue(_ value: [UInt8]?, of key: AttributeKey) {
         attributes[key]?.value = value
     }
 
     // MARK: Registration
 
-    /// bluetoothd has registered an application.
+    /// Notes that bluetoothd has registered an application.
     ///
-    /// Returns whether it is still published.
+    /// Returns whether the application is still published.
     mutating func registered(_ id: PublishedServices.ID) -> Bool {
         applications[id]?.isRegistered = true
         return applications[id] != nil
     }
 
-    /// An application was registered for the first time: the next one gets the handles after it, from a round
-    /// number on.
+    /// Reserves the handles of an application that was registered for the first time; the next one begins at
+    /// a round number.
     mutating func published(_ id: PublishedServices.ID) -> PublishedServices {
         guard let layout = applications[id]?.layout else { return PublishedServices(id: id) }
         let next = layout.nextHandle
@@ -97,14 +97,14 @@ struct GATTApplicationRegistry {
         return PublishedServices(id: id, handles: layout.handles)
     }
 
-    /// bluetoothd holds none of the applications any more.
+    /// Notes that bluetoothd has no application any more.
     mutating func forgetRegistrations() {
         for id in Array(applications.keys) { applications[id]?.isRegistered = false }
     }
 
     /// Gives up the handles of an application, so that bluetoothd chooses them.
     ///
-    /// Returns the layout before and after, or `nil` if the application is not published.
+    /// Returns the layouts before and after, or `nil` if the application is not published.
     mutating func releaseHandles(
         of id: PublishedServices.ID
     ) throws(RadioError) -> (old: ApplicationLayout, new: ApplicationLayout)? {

@@ -1,9 +1,9 @@
 import MynahCore
 
-/// The flags of a characteristic or descriptor as bluetoothd spells them (parse_chrc_flags,
+/// The flags of characteristics and descriptors in bluetoothd's spelling (parse_chrc_flags,
 /// parse_desc_flags).
 enum GattFlags {
-    /// Returns the flags of a characteristic, which are not empty if it has a property.
+    /// Returns the flags of a characteristic; a characteristic with a property has at least one flag.
     static func flags(of characteristic: CharacteristicDefinition) -> [String] {
         let properties = characteristic.properties
         let permissions = characteristic.permissions
@@ -38,8 +38,8 @@ enum GattFlags {
         return flags
     }
 
-    /// Returns the number of a service's handles: its declaration, its includes, its characteristics and all
-    /// descriptors, bluetoothd's own included.
+    /// Returns the number of handles that a service needs: for its declaration, its includes, its
+    /// characteristics and all descriptors, including those that bluetoothd adds.
     static func handleCount(of service: ServiceDefinition) -> Int {
         service.characteristics.reduce(1 + service.includes.count) { $0 + handleCount(of: $1) }
     }
@@ -48,8 +48,8 @@ enum GattFlags {
         2 + madeDescriptors(of: characteristic) + characteristic.descriptors.count
     }
 
-    /// Returns the number of descriptors that bluetoothd adds: Client Characteristic Configuration, Extended
-    /// Properties.
+    /// Returns the number of descriptors that bluetoothd adds to a characteristic: Client Characteristic
+    /// Configuration and Extended Properties.
     static func madeDescriptors(of characteristic: CharacteristicDefinition) -> Int {
         (characteristic.properties.isDisjoint(with: .anyUpdate) ? 0 : 1)
             + (characteristic.properties.isDisjoint(with: [.reliableWrite, .writableAuxiliaries]) ? 0 : 1)

@@ -5,7 +5,7 @@ import MynahDBus
 enum GATTMethod: Int, Sendable {
     case readValue, writeValue, startNotify, stopNotify, confirm, acquireNotify
 
-    /// The methods that descriptors have too.
+    /// The methods that descriptors have, which characteristics have too.
     static let ofDescriptors: [DBusInterface.Method] = [
         .init("ReadValue", "a{sv}", returns: "ay", tag: Self.readValue.rawValue),
         .init("WriteValue", "aya{sv}", tag: Self.writeValue.rawValue),
@@ -20,7 +20,7 @@ enum GATTMethod: Int, Sendable {
         ]
 }
 
-/// A service, as bluetoothd reads it.
+/// A service as a D-Bus object, which bluetoothd reads.
 final class ServiceObject: DBusObject {
     static let interface = DBusInterface(
         BlueZ.gattService,
@@ -31,7 +31,7 @@ final class ServiceObject: DBusObject {
     private let uuid: String
     private let isPrimary: Bool
     private let includes: [ObjectPath]
-    /// The handle that its declaration asks for, or `nil` to let bluetoothd choose.
+    /// The handle for the service declaration, or `nil` to let bluetoothd choose one.
     private let handle: AttributeHandle?
 
     init(_ definition: ServiceDefinition, includes: [ObjectPath], handle: AttributeHandle?) {
@@ -56,9 +56,9 @@ final class ServiceObject: DBusObject {
     }
 }
 
-/// A characteristic, as bluetoothd reads and calls it.
+/// A characteristic as a D-Bus object, which bluetoothd reads and calls.
 ///
-/// Calls reach the radio on the same thread.
+/// Calls are passed to the radio without a change of thread.
 final class CharacteristicObject: DBusObject {
     private static let interfaces = [
         DBusInterface(
@@ -72,7 +72,7 @@ final class CharacteristicObject: DBusObject {
     private let uuid: String
     private let service: ObjectPath
     private let flags: [String]
-    /// `true` to let bluetoothd ask for a socket for each subscriber.
+    /// Whether bluetoothd asks for a socket for each subscriber.
     ///
     /// bluetoothd checks only whether the property exists.
     private let offersSockets: Bool
@@ -107,7 +107,7 @@ final class CharacteristicObject: DBusObject {
     }
 }
 
-/// A descriptor, as bluetoothd reads and calls it.
+/// A descriptor as a D-Bus object, which bluetoothd reads and calls.
 final class DescriptorObject: DBusObject {
     private static let interfaces = [
         DBusInterface(

@@ -1,16 +1,16 @@
 import Glibc
 
 extension BlueZVersion {
-    /// The paths of bluetoothd in distributions.
+    /// The paths at which distributions install bluetoothd.
     package static let programs = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// Returns the version of the installed bluetoothd, which no D-Bus property has, or `nil` if none is
-    /// found.
+    /// Asks the installed program bluetoothd for its version, because no D-Bus property has it;
+    /// returns `nil` if no program is found.
     ///
-    /// The function runs the program, which takes some milliseconds, away from the caller's executor. A
-    /// program that does not end within the limit is killed.
+    /// The program runs for some milliseconds, away from the caller's executor. If it does not end within the
+    /// limit, it is killed.
     @concurrent package static func installed(
         programs: [String] = programs, limit: Duration = .seconds(5)
     ) async -> BlueZVersion? {

@@ -2,7 +2,7 @@ import MynahCore
 import MynahDBus
 
 extension MethodCall {
-    /// Answers a ReadValue or WriteValue.
+    /// Answers a call of ReadValue or WriteValue.
     func finish(_ outcome: PendingReply.Outcome, isRead: Bool) {
         switch outcome {
         case .success(let bytes):

@@ -1,9 +1,9 @@
-/// Limits notifications to a rate, with bursts of up to a tenth of a second's worth.
+/// Limits notifications to a rate; bursts may have as many as a tenth of a second allows.
 ///
-/// bluetoothd queues without limit, so the radio has to limit. This is a token bucket on a time that the
-/// caller gives.
+/// The radio limits them because bluetoothd queues any number. The limit is a token bucket; the caller passes
+/// the time.
 struct NotificationPacer {
-    /// Notifications a second, or `nil` for no limit.
+    /// The allowed notifications a second, or `nil` for no limit.
     let rate: Int?
     /// The longest burst.
     private let burst: Double
@@ -16,7 +16,7 @@ struct NotificationPacer {
         tokens = rate == 0 ? 0 : burst
     }
 
-    /// Returns whether one more may be sent now, and counts it.
+    /// Counts one more notification if it may be sent now; returns whether it may.
     mutating func spend(at now: Duration) -> Bool {
         guard let rate else { return true }
         tokens = min(burst, tokens + Double(rate) * Self.seconds(now - last))
@@ -26,8 +26,8 @@ struct NotificationPacer {
         return true
     }
 
-    /// The pause after which all notifications of 10 ms may be sent, so that the sender does not wake up for
-    /// each one.
+    /// The pause until the notifications of 10 ms may be sent, so that the sender does not wake up for each
+    /// one.
     var pause: Duration {
         guard let rate, rate > 0 else { return .zero }
         let wanted = max(1, min(burst, Double(rate) / 100))

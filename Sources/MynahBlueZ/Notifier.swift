@@ -1,16 +1,16 @@
 import MynahCore
 import MynahDBus
 
-/// The socket of one central for one attribute: each message is one notification or indication.
+/// The socket for one attribute and one subscribed central; each message is one notification or indication.
 protocol NotificationSocket {
     /// Whether a message can be written now.
     var hasRoom: Bool { get }
     /// Writes one message.
     func send(_ bytes: [UInt8])
-    /// Reports `writable` when there is room, until `stopWaitingForRoom`.
+    /// Reports `writable` when a message can be written, until `stopWaitingForRoom` is called.
     func waitForRoom()
     func stopWaitingForRoom()
-    /// Returns how many confirmations have come since the last call.
+    /// Returns the number of confirmations since the last call.
     func takeConfirmations() -> Int
 }
 
@@ -20,11 +20,11 @@ struct NotificationSocketKey: Hashable {
     let peer: Peer.ID
 }
 
-/// The subscriptions, and the way of each value to its subscribers.
+/// Keeps track of subscriptions, and decides how each value is sent to the subscribers.
 ///
-/// A machine without I/O, except that it holds sockets. bluetoothd's StartNotify and StopNotify name no
-/// central; a socket of AcquireNotify belongs to one. bluetoothd queues values without limit, so the notifier
-/// limits what it is sent.
+/// This state machine has no I/O, except that it uses sockets. bluetoothd's StartNotify and StopNotify do not
+/// name the central, but a socket of AcquireNotify belongs to one central. bluetoothd queues any number of
+/// values, so the notifier limits them.
 struct Notifier<Socket: NotificationSocket> {
     enum Action: Hashable {
         case subscribed(AttributeKey, Peer.ID?, Delivery?)
@@ -46,23 +46,24 @@ struct Notifier<Socket: NotificationSocket> {
         }
     }
 
-    /// The way to send a value.
+    /// The way in which a value is sent.
     enum Sending: Hashable {
-        /// The value is being sent to this number of centrals.
+        /// The value was written to the sockets of this number of centrals.
         case sent(Int)
-        /// Send it as a change of the property `Value`, which reaches every subscriber.
+        /// The radio has to send the value as a change of the property `Value`, which reaches every
+        /// subscriber.
         case changeProperty
-        /// The queue is full already.
+        /// The queue was full before.
         case full
-        /// The queue is full until fewer than this many bytes wait for the bus.
+        /// The queue is full until fewer than this many bytes are queued for the bus.
         case fullUntilBusTakes(below: Int)
         /// The queue is full for this time.
         case fullFor(Duration)
     }
 
-    /// A subscription without a socket.
+    /// The state of a subscription without a socket.
     private enum Subscription {
-        /// bluetoothd has a subscriber, and no central is connected.
+        /// bluetoothd has a subscriber, but no central is connected.
         case dormant
         /// The subscription was reported.
         case reported
@@ -70,17 +71,17 @@ struct Notifier<Socket: NotificationSocket> {
 
     private enum Room {
         case free
-        /// A full queue was reported.
+        /// The sink was told that the queue is full.
         case full
         /// The radio was lost while the queue was full.
         case lostWhileFull
     }
 
-    /// The most bytes that may wait for the bus, and the number at which there is room again.
+    /// The most bytes that may be queued for the bus.
     static var outgoingLimit: Int { 1 << 20 }
     static var outgoingRoom: Int { 1 << 18 }
 
-    /// Whether each subscriber is offered a socket.
+    /// Whether each subscriber is offered its own socket.
     var usesSockets = false
     private var unnamed: [AttributeKey: Subscription] = [:]
     private var named = SocketSubscriptions()
@@ -89,27 +90,28 @@ struct Notifier<Socket: NotificationSocket> {
     private var room = Room.free
     private var warned: Set<BluetoothUUID> = []
 
-    /// A notifier that sends at most `rate` values a second, or any number if `nil`.
+    /// Makes a notifier that sends at most `rate` values a second; `nil` means no limit.
     init(rate: Int?) {
         pacer = NotificationPacer(rate: rate)
     }
 
     // MARK: Subscriptions without sockets
 
-    /// A central subscribed.
+    /// Handles the subscription of a central.
     ///
-    /// bluetoothd calls StartNotify once for each, without a name.
+    /// bluetoothd calls StartNotify once for the attribute, and does not name the central.
     mutating func startNotify(_ key: AttributeKey) -> [Action] {
         unnamed[key] = .reported
         return [.subscribed(key, nil, nil)]
     }
 
-    /// The last central unsubscribed.
+    /// Handles that the last central has unsubscribed.
     mutating func stopNotify(_ key: AttributeKey) -> [Action] {
         unnamed.removeValue(forKey: key) == .reported ? [.unsubscribed(key, nil)] : []
     }
 
-    /// A subscription counts while a central is connected that can receive its values.
+    /// Reports all subscriptions without a socket as active or ended, because they count only while a central
+    /// is connected.
     private mutating func report(_ subscription: Subscription) -> [Action] {
         var actions: [Action] = []
         for key in Self.sorted(unnamed.keys) where unnamed[key] != subscription {
@@ -121,15 +123,15 @@ struct Notifier<Socket: NotificationSocket> {
 
     // MARK: Links
 
-    /// A central connected.
+    /// Handles that a central has connected.
     ///
-    /// The subscriptions of a bonded one continue without a request.
+    /// A bonded central keeps its subscriptions without a request.
     mutating func connected(_ peer: Peer.ID) -> [Action] {
         let returned = usesSockets ? named.connected(peer) : []
         return returned.map { .subscribed($0, peer, nil) } + report(.reported)
     }
 
-    /// A central disconnected; `isLast` says whether none is connected any more.
+    /// Handles that a central has disconnected; `isLast` says whether no other central is connected.
     mutating func disconnected(
         _ peer: Peer.ID, isBonded: Bool, isLast: Bool, at now: Duration
     ) -> [Action] {
@@ -141,7 +143,7 @@ struct Notifier<Socket: NotificationSocket> {
 
     // MARK: Sockets
 
-    /// A socket was watched until one of these events.
+    /// Handles events of a socket.
     mutating func handle(
         _ events: GLibFileDescriptorWatch.Events, of key: NotificationSocketKey, at now: Duration
     ) -> [Action] {
@@ -150,7 +152,7 @@ struct Notifier<Socket: NotificationSocket> {
         return confirmations + (events.contains(.writable) ? writable(key) : [])
     }
 
-    /// A central subscribed and got a socket.
+    /// Adds the socket of a central that has subscribed.
     mutating func acquired(
         _ key: NotificationSocketKey, _ socket: Socket, delivery: Delivery?
     ) -> [Action] {
@@ -160,27 +162,27 @@ struct Notifier<Socket: NotificationSocket> {
         return (isNew ? [.subscribed(key.attribute, key.peer, delivery)] : []) + room
     }
 
-    /// Closes sockets, which do not report any more that they have room.
+    /// Closes the sockets for whose keys `isMeant` returns `true`.
     private mutating func close(where isMeant: (NotificationSocketKey) -> Bool) -> [Action] {
         let closed = sockets.keys.filter(isMeant)
         for key in closed { sockets[key] = nil }
         return closed.isEmpty ? [] : hasRoom()
     }
 
-    /// A socket has confirmations to read.
+    /// Reads confirmations from a socket.
     private func readable(_ key: NotificationSocketKey) -> [Action] {
         guard let socket = sockets[key] else { return [] }
         return Array(repeating: .confirmed(key.attribute, key.peer), count: socket.takeConfirmations())
     }
 
-    /// A socket has room again.
+    /// Handles that a socket has room again.
     private mutating func writable(_ key: NotificationSocketKey) -> [Action] {
         guard let socket = sockets[key] else { return [] }
         socket.stopWaitingForRoom()
         return hasRoom()
     }
 
-    /// bluetoothd closed a socket.
+    /// Handles that bluetoothd has closed a socket.
     private mutating func hungUp(_ key: NotificationSocketKey, at now: Duration) -> [Action] {
         guard sockets[key] != nil else { return [] }
         let room = close { $0 == key }
@@ -188,7 +190,7 @@ struct Notifier<Socket: NotificationSocket> {
         return (isDoubtful ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : []) + room
     }
 
-    /// The time after which a closed socket ends a subscription may be over.
+    /// Ends subscriptions whose sockets were closed some time ago without another explanation.
     mutating func resolveDoubts(at now: Duration) -> [Action] {
         let ended = named.doubtsOver(at: now).map { Action.unsubscribed($0.key, $0.peer) }
         return ended + (named.hasDoubts ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : [])
@@ -196,14 +198,15 @@ struct Notifier<Socket: NotificationSocket> {
 
     // MARK: The end of attributes and of the radio
 
-    /// An attribute is not published any more.
+    /// Removes the subscriptions to an attribute that is not published any more.
     mutating func remove(_ key: AttributeKey) -> [Action] {
         unnamed[key] = nil
         named.remove(key)
         return close { $0.attribute == key }
     }
 
-    /// The radio was lost; subscriptions survive only a power cycle of the adapter.
+    /// Handles that the radio was lost; subscriptions are kept only if the adapter was turned off and on
+    /// again.
     mutating func lost(keepsSubscriptions: Bool) -> [Action] {
         sockets = [:]
         named = SocketSubscriptions()
@@ -213,7 +216,7 @@ struct Notifier<Socket: NotificationSocket> {
         return actions
     }
 
-    /// The radio is back.
+    /// Handles that the radio works again.
     mutating func recovered() -> [Action] {
         guard room == .lostWhileFull else { return [] }
         room = .free
@@ -222,18 +225,18 @@ struct Notifier<Socket: NotificationSocket> {
 
     // MARK: Sending
 
-    /// There is room for more values.
+    /// Handles that there is room for more values.
     mutating func hasRoom() -> [Action] {
         guard room == .full else { return [] }
         room = .free
         return [.readyToSend]
     }
 
-    /// Decides on a value's way, and sends it if it goes through sockets.
+    /// Decides how a value is sent, and writes it if it is sent through sockets.
     ///
     /// `centrals` are the addressed centrals, or `nil` for all subscribers; `outgoing` is the number of bytes
-    /// that wait for the bus. Adds a warning if the value may be cut. Throws `unsupported` if the centrals
-    /// cannot be addressed, or `valueTooLong`.
+    /// that wait for the bus. Adds a warning if the value may be cut. Throws `unsupported` if these centrals
+    /// cannot be addressed, or `valueTooLong` if the value is too long.
     mutating func send(
         _ value: [UInt8], of attribute: (key: AttributeKey, uuid: BluetoothUUID), to centrals: [Peer.ID]?,
         connected: some Collection<CentralTable.Central>, outgoing: Int, at now: Duration,
@@ -291,7 +294,7 @@ struct Notifier<Socket: NotificationSocket> {
         return route
     }
 
-    /// Writes to the sockets of these centrals: to all of them, or to none if one has no room.
+    /// Writes a value to the sockets of all these centrals; if one of them has no room, writes to none.
     private mutating func send(
         _ value: [UInt8], of key: AttributeKey, through peers: [Peer.ID]
     ) -> Sending {
@@ -310,7 +313,8 @@ struct Notifier<Socket: NotificationSocket> {
     }
 }
 
-/// Compares a value with the links that it goes over: bluetoothd cuts it to ATT_MTU − 3 without an error.
+/// Compares the length of a value with the links that it is sent over; bluetoothd cuts the value to ATT_MTU −
+/// 3 without an error.
 private struct ValueLimit {
     private let count: Int
     private var limit: Int?

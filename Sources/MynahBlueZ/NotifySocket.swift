@@ -1,7 +1,7 @@
 import Glibc
 import MynahDBus
 
-/// Our end of the socket for one central's notifications of one characteristic.
+/// The radio's end of a socket for notifications of one characteristic to one central.
 ///
 /// Each message is one PDU.
 final class NotifySocket: NotificationSocket, Sendable {
@@ -17,7 +17,8 @@ final class NotifySocket: NotificationSocket, Sendable {
         return (DBusFileDescriptor(owning: ends[0]), DBusFileDescriptor(owning: ends[1]))
     }
 
-    /// Calls `handler` on the executor when there is a confirmation or room, and at the end.
+    /// Watches the socket; calls `handler` on the executor when it has a confirmation or room, and when it
+    /// ends.
     init(
         _ fileDescriptor: DBusFileDescriptor,
         _ handler: @escaping @Sendable (GLibFileDescriptorWatch.Events) -> Void
@@ -37,7 +38,7 @@ final class NotifySocket: NotificationSocket, Sendable {
 
     /// Writes one message.
     ///
-    /// If the socket is closed, the watch reports that.
+    /// If the socket is closed, the watch reports it.
     func send(_ bytes: [UInt8]) {
         _ = Self.write(fileDescriptor.rawValue, bytes)
     }
@@ -46,7 +47,7 @@ final class NotifySocket: NotificationSocket, Sendable {
         Glibc.send(fileDescriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Each confirmation is one byte.
+    /// Reads the waiting confirmations, each of which is one byte, and returns their number.
     func takeConfirmations() -> Int {
         var buffer = [UInt8](repeating: 0, count: 64)
         var confirmations = 0

@@ -1,12 +1,12 @@
 import MynahDBus
 
-/// A signal by which bluetoothd reports a change of its objects.
+/// A change of bluetoothd's objects, which bluetoothd reports with a signal.
 enum ObjectChange {
-    /// Interfaces appeared on an object, with their properties (`a{sa{sv}}`).
+    /// Interfaces were added to an object, with their properties (`a{sa{sv}}`).
     case added(String, interfaces: DBusValue)
-    /// Interfaces of an object are gone.
+    /// Interfaces of an object were removed.
     case removed(String, interfaces: [String])
-    /// Properties of an interface changed (`a{sv}`).
+    /// Properties of an interface have changed (`a{sv}`).
     case changed(String, interface: String, properties: DBusValue)
 
     /// The object's path.
@@ -16,12 +16,12 @@ enum ObjectChange {
         }
     }
 
-    /// `true` if the change may concern more than the properties of a device.
+    /// Whether the change may concern more than the properties of a device.
     var concernsAdapters: Bool {
         if case .changed(_, let interface, _) = self { interface == BlueZ.adapter } else { true }
     }
 
-    /// Whether a device may have appeared or changed.
+    /// Whether a device may have been added or have changed.
     var concernsDevices: Bool {
         switch self {
         case .added: true
@@ -30,12 +30,12 @@ enum ObjectChange {
         }
     }
 
-    /// Whether a device is gone.
+    /// Whether a device was removed.
     var removesDevice: Bool {
         if case .removed(_, let interfaces) = self { interfaces.contains(BlueZ.device) } else { false }
     }
 
-    /// Reads an InterfacesAdded, InterfacesRemoved or PropertiesChanged signal; `nil` for anything else.
+    /// Reads a signal InterfacesAdded, InterfacesRemoved or PropertiesChanged; `nil` for other signals.
     init?(_ message: DBusMessage) {
         guard let values = try? message.values() else { return nil }
         if values.count == 2, let path = values[0].objectPathValue?.string {

@@ -2,8 +2,8 @@ import MynahCore
 import MynahDBus
 
 extension PendingRequests<MethodCall> {
-    /// Gives the sink's answer to a request, or keeps the request and returns its number with the answer that
-    /// comes later.
+    /// Answers a request as the sink decided; if the sink answers later, keeps the request and returns its
+    /// number and the later answer.
     mutating func answer(
         _ request: Request, with answer: RadioAnswer
     ) -> (number: UInt64, answer: PendingAnswer)? {
@@ -17,13 +17,12 @@ extension PendingRequests<MethodCall> {
         return nil
     }
 
-    /// Refuses the pending requests of some centrals, or of all if one of them is `nil`, before their links
-    /// are ended.
+    /// Refuses the pending requests of some centrals, or of all if the list contains `nil`, before their
+    /// links are ended.
     ///
-    /// Until `linksEnded`, a later request is refused too if it has no answer at once.
+    /// Until `linksEnded` is called, a new request that the sink cannot answer at once is refused too.
     ///
-    /// bluetoothd can crash if a link ends with a request that is not answered, 5 s later in 5.66
-    /// (bluez#2447).
+    /// bluetoothd can crash if a link ends during an unanswered request; 5.66 crashes 5 s later (bluez#2447).
     mutating func linksEnd(of centrals: [Peer.ID?]) {
         for request in takeAll(ofLinksThatEnd: centrals) { request.finish(.failure(.unlikelyError)) }
     }

@@ -3,18 +3,18 @@ import MynahSupport
 
 /// The requests that the sink has not answered yet.
 ///
-/// bluetoothd gives up after 5 s (ATTRIBUTE_TIMEOUT) and drops a later answer, so each request has a limit
-/// before that.
+/// bluetoothd gives up a request after 5 s (ATTRIBUTE_TIMEOUT) and drops a later answer, so each request has
+/// to be answered before that.
 struct PendingRequests<Call> {
     struct Request {
         let call: Call
         let central: Peer.ID
         let attribute: AttributeKey
         let isRead: Bool
-        /// The time at which it is answered with an error.
+        /// The time at which the request is answered with an error.
         let due: Duration
 
-        /// The warning that it was not answered within `limit`.
+        /// The warning that a request was not answered within `limit`.
         func lateWarning(_ uuid: String, limit: Duration) -> RadioWarning {
             RadioWarning(
                 "answerTooLate",
@@ -28,12 +28,12 @@ struct PendingRequests<Call> {
 
     private var requests: [UInt64: Request] = [:]
     private var lastNumber: UInt64 = 0
-    /// The centrals whose links are being ended, with `nil` for all.
+    /// The centrals whose links are being ended; `nil` in the set means all centrals.
     private var ending: Set<Peer.ID?> = []
 
     var isEmpty: Bool { requests.isEmpty }
 
-    /// The time of the next overdue request, or `nil` if there is none.
+    /// The time at which the next request is overdue, or `nil` if there is no request.
     var nextDue: Duration? { requests.values.lazy.map(\.due).min() }
 
     /// Adds a request, and returns its number.
@@ -43,7 +43,7 @@ struct PendingRequests<Call> {
         return lastNumber
     }
 
-    /// Removes a request, or returns `nil` if it was overdue before.
+    /// Removes and returns a request; returns `nil` if it is not pending any more.
     mutating func remove(_ number: UInt64) -> Request? {
         requests.removeValue(forKey: number)
     }
@@ -54,15 +54,16 @@ struct PendingRequests<Call> {
         ending = []
     }
 
-    /// Keeps requests of some centrals, or of all if one of them is `nil`, from waiting until `linksEnded`.
+    /// Removes the requests of some centrals, or of all if the list contains `nil`, and returns them in the
+    /// order of their arrival.
     ///
-    /// Removes the waiting requests of these centrals, and returns them in the order of their arrival.
+    /// Until `linksEnded` is called, no request of these centrals may wait for its answer.
     mutating func takeAll(ofLinksThatEnd centrals: [Peer.ID?]) -> [Request] {
         ending.formUnion(centrals)
         return removeAll { [self] in !mayWait($0.central) }
     }
 
-    /// The links have ended, or could not be ended.
+    /// Notes that links have ended, or could not be ended.
     mutating func linksEnded(of centrals: [Peer.ID?]) { ending.subtract(centrals) }
 
     /// Whether a request of a central may wait for its answer.

@@ -5,14 +5,14 @@ import MynahDBus
 struct PublishedAttribute {
     let path: ObjectPath
     let uuid: BluetoothUUID
-    /// The value that the radio returns by itself, or `nil` if the sink is asked.
+    /// The value that the radio returns by itself, or `nil` if the radio asks the sink.
     var value: [UInt8]?
     let permissions: AttributePermissions
     /// The longest value that may be written, in bytes.
     let maximumLength: Int
-    /// Notification or indication, or `nil` if the attribute supports both or none.
+    /// The way of sending, or `nil` if the attribute supports both notifications and indications, or neither.
     let delivery: Delivery?
-    /// `true` if the characteristic notifies or indicates.
+    /// Whether the characteristic supports notifications or indications.
     let sends: Bool
 
     init(_ definition: CharacteristicDefinition, at path: ObjectPath) {
@@ -37,7 +37,7 @@ struct PublishedAttribute {
 }
 
 extension CharacteristicProperties {
-    /// The only way of sending, or `nil` if there are two or none.
+    /// The way of sending, or `nil` if the characteristic supports both, or neither.
     fileprivate var delivery: Delivery? {
         switch intersection(.anyUpdate) {
         case .notify: .notification

@@ -6,14 +6,14 @@ import MynahSupport
 package struct RFKill: Sendable {
     /// A switch.
     package struct Switch: Hashable, Sendable {
-        /// The adapter, `hci0`, or the name of a switch of the machine.
+        /// The name of the adapter, such as `hci0`, or of a switch of the machine.
         package var name: String
-        /// `true` for a switch in hardware or firmware that is off.
+        /// Whether hardware or firmware has turned the switch off.
         package var isHard: Bool
-        /// Whether software has turned it off.
+        /// Whether software has turned the switch off.
         package var isSoft: Bool
 
-        /// The error of a radio that it blocks, or `nil` if it is on.
+        /// The error of a radio that this switch blocks, or `nil` if the switch is on.
         package var error: RadioError? {
             if isHard {
                 return RadioError(
@@ -29,15 +29,15 @@ package struct RFKill: Sendable {
     /// The directory in which the kernel lists the switches.
     package var directory: String
 
-    /// The switches in a directory.
+    /// Makes the list of the switches in a directory.
     package init(directory: String = "/sys/class/rfkill") { self.directory = directory }
 
-    /// Returns the error if rfkill blocks the adapter `hciN`, or `nil` if it does not.
+    /// Returns the error if a switch blocks the adapter `hciN`, or `nil` if none does.
     func error(for adapter: String) -> RadioError? {
         switches { read("\($0)/name") == adapter }.lazy.compactMap(\.error).first
     }
 
-    /// The switches for Bluetooth, or `nil` if the kernel lists none at all.
+    /// The switches for Bluetooth, or `nil` if the kernel lists no switches at all.
     package var bluetooth: [Switch]? {
         guard access(directory, R_OK) == 0 else { return nil }
         return switches { read("\($0)/type") == "bluetooth" }

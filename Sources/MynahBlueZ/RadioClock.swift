@@ -1,4 +1,4 @@
-/// The time for the radio's parts, from an arbitrary zero.
+/// The clock of the radio's parts, which counts from an arbitrary time.
 enum RadioClock {
     static var now: Duration { zero.duration(to: .now) }
 

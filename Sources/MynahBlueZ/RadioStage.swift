@@ -2,17 +2,17 @@ import MynahCore
 
 /// The stages of a radio between its start and its stop.
 enum RadioStage {
-    /// One start of the radio.
+    /// The state of a radio from one start to its stop.
     struct Session {
         let identity: DeviceIdentity
         let sink: any RadioSink
-        /// The sink of reads and writes.
+        /// The sink that answers reads and writes.
         var requestSink: any RadioSink
-        /// The number of the start, by which work of an earlier one notices that it is late.
+        /// The number of the start, by which late work of an earlier start is recognized.
         let epoch: UInt64
     }
 
-    /// The radio is not started, or is stopped. The epoch is that of the last start, or 0.
+    /// The radio is stopped, or was never started; `epoch` is the number of the last start, or 0.
     case stopped(epoch: UInt64)
     case starting(Session)
     case started(Session)
@@ -28,22 +28,22 @@ enum RadioStage {
     /// The sink of the radio's events, or `nil` if the radio is stopped.
     var sink: (any RadioSink)? { session?.sink }
 
-    /// The sink of reads and writes, or `nil` if the radio is stopped.
+    /// The sink that answers reads and writes, or `nil` if the radio is stopped.
     var requestSink: (any RadioSink)? { session?.requestSink }
 
-    /// Sends reads and writes to another sink, or to that of the other events with `nil`.
+    /// Sets the sink that answers reads and writes; `nil` means the sink of all other events.
     mutating func setRequestSink(_ sink: (any RadioSink)?) {
         guard case .started(var session) = self else { return }
         session.requestSink = sink ?? session.sink
         self = .started(session)
     }
 
-    /// The epoch of this start, or of the last one if the radio is stopped.
+    /// The number of the current start, or of the last one if the radio is stopped.
     var epoch: UInt64 {
         if case .stopped(let epoch) = self { epoch } else { session?.epoch ?? 0 }
     }
 
-    /// Starts.
+    /// Begins the start.
     ///
     /// Throws `invalidState` if the radio is not stopped.
     mutating func start(_ identity: DeviceIdentity, _ sink: any RadioSink) throws(RadioError) {
@@ -53,7 +53,7 @@ enum RadioStage {
         self = .starting(Session(identity: identity, sink: sink, requestSink: sink, epoch: last + 1))
     }
 
-    /// The start is complete.
+    /// Notes that the start is complete.
     mutating func started() {
         if case .starting(let session) = self { self = .started(session) }
     }
@@ -68,7 +68,7 @@ enum RadioStage {
         }
     }
 
-    /// The stop is complete.
+    /// Notes that the stop is complete.
     mutating func stopped() {
         self = .stopped(epoch: epoch)
     }

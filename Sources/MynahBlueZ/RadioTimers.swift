@@ -3,19 +3,19 @@ import MynahDBus
 /// The radio's timers.
 struct RadioTimers {
     enum Name: CaseIterable, Sendable {
-        /// Repeats the steps that failed while bluetoothd, the adapter or the bus was gone.
+        /// Repeats steps that failed because bluetoothd, the adapter or the bus was missing.
         case retry
-        /// The notification rate has room again.
+        /// The notification rate allows another notification.
         case pace
-        /// A request has waited too long for its answer.
+        /// A request has to be answered, because it has waited too long.
         case answer
-        /// A notification socket was closed a while ago.
+        /// The closing of a notification socket has to be explained now.
         case doubt
     }
 
     private let timers: [Name: GLibTimer]
 
-    /// Timers that send their name when they are due.
+    /// Makes timers that send their names when their times have come.
     init(_ send: @escaping BusEventHandler) {
         timers = Dictionary(
             uniqueKeysWithValues: Name.allCases.map { name in (name, GLibTimer { send(.timer(name)) }) })

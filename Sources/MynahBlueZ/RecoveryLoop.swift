@@ -1,6 +1,6 @@
 import Logging
 
-/// A job of a recovery.
+/// A job that recovers a part of the radio.
 enum RecoveryJob: Hashable {
     /// Connect to the bus again.
     case reconnect
@@ -9,24 +9,24 @@ enum RecoveryJob: Hashable {
     /// Prepare the adapter and register everything again, in the recovery with this epoch.
     case registerAll(epoch: Int)
 
-    /// The log level of a failure: the other jobs may fail every two seconds.
+    /// The log level for a failure of the job; all jobs but `registerAll` may fail every two seconds.
     var logLevel: Logger.Level { if case .registerAll = self { .info } else { .debug } }
 }
 
-/// The one task that brings the radio back: it carries out recovery jobs one after the other.
+/// The queue of recovery jobs, which one task carries out one after the other.
 struct RecoveryLoop {
     private var jobs: [RecoveryJob] = []
     private var task: Task<Void, Never>?
 
     /// Adds a job, and starts the task unless it is running.
     ///
-    /// `work` asks for jobs with `next` until there is none.
+    /// `work` gets the jobs from `next` until there is none.
     mutating func add(_ job: RecoveryJob, _ work: @escaping @Sendable () async -> Void) {
         if !jobs.contains(job) { jobs.append(job) }
         if task == nil { task = Task { await work() } }
     }
 
-    /// Returns the next job, or `nil` if there is none and the task ends.
+    /// Returns the next job, or `nil` if there is none; the task ends then.
     mutating func next() -> RecoveryJob? {
         guard !jobs.isEmpty else {
             task = nil
@@ -35,7 +35,7 @@ struct RecoveryLoop {
         return jobs.removeFirst()
     }
 
-    /// Cancels the job under way, and drops the others.
+    /// Cancels the current job, and removes the others.
     mutating func cancel() {
         jobs = []
         task?.cancel()

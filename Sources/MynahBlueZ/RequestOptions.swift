@@ -3,18 +3,18 @@ import MynahDBus
 
 /// The options of ReadValue and WriteValue.
 ///
-/// `type` is documented, but never sent to a server.
+/// The option `type` is documented, but bluetoothd never sends it to a server.
 struct RequestOptions: Hashable {
     /// The central's Device1.
     var device: String?
-    /// The offset in bytes, which is only sent if it is not zero.
+    /// The offset in bytes; bluetoothd sends this option only if it is not zero.
     var offset = 0
     /// The ATT_MTU of the link, in bytes.
     var mtu: Int?
-    /// Whether authorization of a prepared write is asked for, before anything is written.
+    /// Whether bluetoothd asks for authorization of a prepared write, before any byte is written.
     var preparesAuthorization = false
 
-    /// Reads an `a{sv}`, and ignores unknown keys and known keys of another type.
+    /// Reads an `a{sv}`, without unknown keys and without known keys whose values have another type.
     init(_ reader: inout MessageReader) throws(DBusError) {
         var options = RequestOptions()
         try reader.readOptions { key, value throws(DBusError) in

@@ -43,14 +43,14 @@ final class ServicePublisher {
         registry.removeAll()
     }
 
-    /// Sets the value that the radio returns by itself, or `nil` to ask the sink.
+    /// Sets a value that the radio returns by itself; with `nil`, the radio asks the sink for the value.
     func setValue(_ value: [UInt8]?, of key: AttributeKey) {
         registry.setValue(value, of: key)
     }
 
     // MARK: Recovery
 
-    /// bluetoothd holds none of the applications any more.
+    /// Notes that bluetoothd has no application any more.
     func lost() {
         registry.forgetRegistrations()
     }
@@ -60,7 +60,7 @@ final class ServicePublisher {
         for application in registry.all { try export(application.layout, through: adapter) }
     }
 
-    /// Registers the applications that bluetoothd does not hold.
+    /// Registers the applications that bluetoothd does not have yet.
     func registerAll(through adapter: AdapterClient) async throws(RadioError) {
         for application in registry.all where !application.isRegistered {
             try await register(application.id, through: adapter)

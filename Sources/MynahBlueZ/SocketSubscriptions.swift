@@ -1,52 +1,54 @@
 import MynahCore
 
-/// The centrals that subscribed through a notification socket, and whether they still have it.
+/// Keeps track of the centrals that subscribed through a notification socket, and of the sockets that are
+/// still open.
 ///
-/// bluetoothd up to 5.87 closes the wrong central's socket when an unbonded one disconnects (bluez#1452), and
-/// opens none for a bonded central that returns, whose subscription it has kept. A change of `Value` still
-/// reaches both, and every other subscriber. So if one subscriber has no socket, values are sent to all that
-/// way, and to none twice.
+/// bluetoothd up to 5.87 has two faults (bluez#1452). When a central without a bond disconnects, bluetoothd
+/// closes the socket of the wrong central. When a bonded central connects again, bluetoothd keeps its
+/// subscription but opens no socket. A change of `Value` still reaches both, and every other subscriber. So
+/// if one subscriber has no socket, values are sent to all subscribers as changes of `Value`, and to none
+/// through a socket.
 struct SocketSubscriptions {
-    /// The way to a subscriber.
+    /// The state of a subscriber's socket.
     enum Standing: Hashable {
-        /// The central's socket is open.
+        /// The socket is open.
         case open
-        /// The socket was closed while the central is connected: the central has unsubscribed, or bluetoothd
-        /// closed the wrong one.
+        /// The socket was closed while the central is connected: either the central has unsubscribed, or
+        /// bluetoothd has closed the wrong socket.
         case doubtful(since: Duration)
-        /// The subscriber gets changes of `Value`, and no socket.
+        /// The subscriber has no socket, but receives changes of `Value`.
         case withoutSocket
     }
 
-    /// The way of a value.
+    /// The way in which a value is sent.
     enum Route: Hashable {
         case nobody
         case sockets([Peer.ID])
         case property
-        /// Some of the addressed centrals can only be reached together with others.
+        /// Some of the addressed centrals cannot be reached without reaching others.
         case impossible
     }
 
-    /// The time after a socket is closed in which the end of a link may explain it.
+    /// The time after a socket was closed within which the end of another link explains it.
     static let doubtTime: Duration = .milliseconds(500)
 
     private var standings: [AttributeKey: [Peer.ID: Standing]] = [:]
-    /// The subscriptions of bonded centrals that disconnected.
+    /// The subscriptions of bonded centrals that have disconnected.
     private var kept: [AttributeKey: Set<Peer.ID>] = [:]
     private var lastEnd: (peer: Peer.ID, time: Duration)?
 
     func standing(of peer: Peer.ID, for key: AttributeKey) -> Standing? { standings[key]?[peer] }
 
-    /// A central got a socket.
+    /// Notes that a central has got a socket.
     ///
-    /// Returns whether it was not subscribed before.
+    /// Returns whether the central was not subscribed before.
     mutating func acquired(_ key: AttributeKey, _ peer: Peer.ID) -> Bool {
         standings[key, default: [:]].updateValue(.open, forKey: peer) == nil
     }
 
-    /// bluetoothd closed a socket.
+    /// Notes that bluetoothd has closed a socket.
     ///
-    /// Returns whether that may be the end of the subscription.
+    /// Returns whether the subscription may have ended.
     mutating func hungUp(_ key: AttributeKey, _ peer: Peer.ID, at now: Duration) -> Bool {
         guard standings[key]?[peer] == .open else { return false }
         if let lastEnd, lastEnd.peer != peer, now - lastEnd.time < Self.doubtTime {
@@ -57,7 +59,7 @@ struct SocketSubscriptions {
         return true
     }
 
-    /// A link ended.
+    /// Notes the end of a central's link.
     mutating func disconnected(_ peer: Peer.ID, isBonded: Bool, at now: Duration) {
         lastEnd = (peer, now)
         for key in Array(standings.keys) {
@@ -74,9 +76,9 @@ struct SocketSubscriptions {
         }
     }
 
-    /// A link began.
+    /// Notes that a central has connected.
     ///
-    /// Returns the attributes that the central is still subscribed to.
+    /// Returns the attributes to which the central is still subscribed.
     mutating func connected(_ peer: Peer.ID) -> [AttributeKey] {
         var keys: [AttributeKey] = []
         for key in kept.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -87,7 +89,8 @@ struct SocketSubscriptions {
         return keys
     }
 
-    /// Returns the subscriptions that ended with their socket, because no other link ended at that time.
+    /// Returns the subscriptions that have ended, because their sockets were closed and no other link ended
+    /// at that time.
     mutating func doubtsOver(at now: Duration) -> [(key: AttributeKey, peer: Peer.ID)] {
         var ended: [(key: AttributeKey, peer: Peer.ID)] = []
         for key in standings.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -100,7 +103,7 @@ struct SocketSubscriptions {
         return ended
     }
 
-    /// Whether a closed socket is not explained yet.
+    /// Whether the closing of some socket is not explained yet.
     var hasDoubts: Bool {
         standings.values.contains { subscribers in
             subscribers.values.contains {
@@ -109,9 +112,9 @@ struct SocketSubscriptions {
         }
     }
 
-    /// Returns the way to these centrals, or to all if `nil`.
+    /// Returns how to send a value to these centrals, or to all subscribers if `centrals` is `nil`.
     ///
-    /// `hasUnnamed` says whether there are subscribers without a name.
+    /// `hasUnnamed` says whether there are subscribers without a socket, whose names are not known.
     func route(_ key: AttributeKey, to centrals: [Peer.ID]?, hasUnnamed: Bool) -> Route {
         let subscribers = standings[key] ?? [:]
         guard let centrals else {
@@ -124,7 +127,7 @@ struct SocketSubscriptions {
         return named.count == subscribers.count && !hasUnnamed ? .property : .impossible
     }
 
-    /// The attribute is not published any more.
+    /// Removes the subscriptions to an attribute that is not published any more.
     mutating func remove(_ key: AttributeKey) {
         standings[key] = nil
         kept[key] = nil

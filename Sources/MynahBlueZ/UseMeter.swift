@@ -1,15 +1,15 @@
 import MynahCore
 
-/// The airtime that a radio on bluetoothd has used.
+/// Counts the airtime that a radio on bluetoothd has used.
 ///
 /// bluetoothd does not report the packets of links.
 ///
-/// A part without I/O.
+/// This part has no I/O.
 struct UseMeter {
     private var meter = RadioMeter()
     private var links: [Peer.ID: LinkMeter] = [:]
 
-    /// The totals.
+    /// The airtime that the radio has used until now.
     func use(at now: Duration) -> RadioUse {
         var use = meter.use(of: links.map { ($0.key, $0.value.use(at: now)) }, at: now)
         (use.isEstimated, use.knowsPackets) = (true, false)
@@ -28,8 +28,8 @@ struct UseMeter {
         }
     }
 
-    /// Notes the advertising data from now on, and returns it; an interval that bluetoothd does not report
-    /// cannot be counted.
+    /// Notes the advertising data that is sent from now on, and returns the report; without a reported
+    /// interval, no airtime can be counted.
     @discardableResult
     mutating func note(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
         var activity = RadioMeter.Activity()
@@ -40,7 +40,7 @@ struct UseMeter {
         return report
     }
 
-    /// The radio stops: nothing is on the air any more.
+    /// Notes that the radio has stopped, so that nothing is sent any more.
     mutating func stop(at now: Duration) {
         note(.silent, at: now)
         for id in links.keys { note(.disconnected(id), at: now) }

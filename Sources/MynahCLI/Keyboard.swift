@@ -40,7 +40,7 @@ final class Keyboard: Sendable {
     private let use: Use
     private let reading = Lock(Reading.notYet)
 
-    /// Fails if standard input is not a terminal, or if another job has the terminal now.
+    /// Makes a reader of keys; `nil` if standard input is not a terminal, or if another job has the terminal.
     ///
     /// For lines, nothing is read before `onInput` is called, so that early input is not lost.
     init?(for use: Use = .keys) {

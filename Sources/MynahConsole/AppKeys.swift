@@ -95,7 +95,7 @@ package struct AppKeys: Sendable {
         self.apps = apps
     }
 
-    /// Sets the apps of a phone, for which keys are from now on.
+    /// Sets the apps of a phone, to which keys apply from now on.
     ///
     /// The number of an app never changes.
     package mutating func set(_ apps: [String], of phone: ObjectIdentifier) {

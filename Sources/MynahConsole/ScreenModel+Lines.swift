@@ -22,7 +22,7 @@ extension ScreenModel {
         return ScreenLine.shown(lines, width)
     }
 
-    /// The last events.
+    /// The lines of the last events.
     private func recent(_ rows: Int, _ width: Int) -> [String] {
         log.suffix(rows).map { event in
             switch width {

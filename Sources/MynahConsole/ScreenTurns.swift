@@ -108,8 +108,7 @@ package struct ScreenTurns: Sendable {
         if state == .givenBack { state = .background(.idle) }
     }
 
-    /// Returns the plan of the first drawing after the process has got the terminal, at the start or later,
-    /// or `nil` after the end.
+    /// Returns the plan of the first drawing after the process has got the terminal, or `nil` after the end.
     ///
     /// The screen must be entered before this drawing.
     ///

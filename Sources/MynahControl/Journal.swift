@@ -5,8 +5,8 @@ package import MynahSupport
 /// The events of a run in the order in which they happened, each with a sequence number (`seq`).
 ///
 /// The journal keeps events as values; JSON is made when they are read. Its length and its memory are
-/// limited: the oldest events are dropped, and a reader that has not read them is told how many it missed.
-/// Sequence numbers continue after the journal was cleared.
+/// limited: the oldest events are dropped, and a reader that has not read them gets the number of missed
+/// events. Sequence numbers continue after the journal was cleared.
 ///
 /// Appending needs a lock and, if readers wait, one wake-up for each of them; the readers do the matching.
 package final class Journal: Sendable {
@@ -274,7 +274,7 @@ package final class Journal: Sendable {
     /// Whether the run is over.
     package var isEnded: Bool { state.withLock { $0.isEnded } }
 
-    /// How many readers wait for an event.
+    /// The number of readers that wait for an event.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// The number at which a request begins: its `since`, or else the last mark, or else the first event

@@ -42,7 +42,7 @@ package struct Verification: Hashable, Sendable {
         /// The number of events from `since` on that are no longer in the journal.
         package let lost: UInt64
 
-        /// The body of the response: `{count}`, and `lost` if events were lost.
+        /// Makes the body of the response: `{count}`, and `lost` if events were lost.
         package var json: JSON { .object([.init("count", .integer(count))] + JSON.lost(lost)) }
     }
 
@@ -60,7 +60,7 @@ package struct Verification: Hashable, Sendable {
     /// The number of the first event to check, or `nil` for the default.
     package var since: UInt64?
 
-    /// A verification.
+    /// Makes a verification.
     package init(
         _ match: EventMatch?, _ expectation: Expectation = .atLeast(1), order: [EventMatch] = [],
         since: UInt64? = nil

@@ -20,7 +20,7 @@ struct VerificationReview {
         self.verification = verification
     }
 
-    /// The number of matching events, or without a match of the events in order.
+    /// The number of events that match; without a match, the number of expected events that came in order.
     var count: Int { verification.match == nil ? steps.count : matched }
 
     mutating func add(_ slice: Journal.Slice) {

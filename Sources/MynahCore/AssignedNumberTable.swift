@@ -90,7 +90,7 @@ private struct Lines {
     let base: UnsafePointer<UInt8>
     let count: Int
 
-    /// The lines of a constant, which is never moved or freed.
+    /// Makes the lines of a constant, which is never moved or freed.
     init(_ part: StaticString) {
         base = part.utf8Start
         count = part.utf8CodeUnitCount

@@ -9,7 +9,7 @@ public struct AttributeKey: Hashable, Sendable {
     /// The number.
     package let rawValue: UInt32
 
-    /// A new key.
+    /// Makes a key that no other attribute has.
     public init() {
         rawValue = Self.last.withLock { last in
             last += 1
@@ -41,7 +41,7 @@ public struct AttributePermissions: Hashable, Sendable {
     /// The security for writes of the Client Characteristic Configuration.
     public var notify: SecurityRequirement
 
-    /// Open by default.
+    /// Makes permissions; by default, nothing is required.
     public init(
         read: SecurityRequirement = .open, write: SecurityRequirement = .open,
         notify: SecurityRequirement = .open

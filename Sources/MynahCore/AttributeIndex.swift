@@ -1,6 +1,6 @@
 /// An index of a device's attributes by their UUIDs, for resolving many names.
 package struct AttributeIndex: Sendable {
-    /// The attributes.
+    /// The attributes of the device.
     package let tree: AttributeTree
     private var positions: [AttributeTree.Level: [BluetoothUUID: [AttributeTree.Position]]] = [:]
 

@@ -7,7 +7,7 @@ import MynahSupport
 package struct AttributeName: Hashable, Sendable {
     /// The reason that a name is not valid or not found, as a sentence without its full stop.
     package struct Problem: Error, Hashable, Sendable {
-        /// The sentence.
+        /// The problem, as a sentence.
         package var message: String
     }
 
@@ -106,7 +106,7 @@ package struct AttributeName: Hashable, Sendable {
         /// The number of the attribute among those with the same type, counted from 1.
         package var ordinal: Int
 
-        /// A step.
+        /// Makes a step.
         package init(uuid: BluetoothUUID, ordinal: Int = 1) {
             self.uuid = uuid
             self.ordinal = ordinal

@@ -8,7 +8,7 @@ package struct AttributeTree: Hashable, Sendable {
         /// The characteristics, in order.
         package var characteristics: [Characteristic]
 
-        /// A service.
+        /// Makes a service.
         package init(uuid: BluetoothUUID, characteristics: [Characteristic] = []) {
             self.uuid = uuid
             self.characteristics = characteristics
@@ -24,7 +24,7 @@ package struct AttributeTree: Hashable, Sendable {
         /// The descriptors, in order.
         package var descriptors: [Descriptor]
 
-        /// A characteristic.
+        /// Makes a characteristic.
         package init(uuid: BluetoothUUID, handle: AttributeHandle? = nil, descriptors: [Descriptor] = []) {
             self.uuid = uuid
             self.handle = handle
@@ -39,7 +39,7 @@ package struct AttributeTree: Hashable, Sendable {
         /// The attribute handle, or `nil` if it is not known.
         package var handle: AttributeHandle?
 
-        /// A descriptor.
+        /// Makes a descriptor.
         package init(uuid: BluetoothUUID, handle: AttributeHandle? = nil) {
             self.uuid = uuid
             self.handle = handle
@@ -55,7 +55,7 @@ package struct AttributeTree: Hashable, Sendable {
         /// The index of the descriptor in its characteristic, or `nil` for a service or a characteristic.
         package var descriptor: Int?
 
-        /// A position.
+        /// Makes a position.
         package init(service: Int, characteristic: Int? = nil, descriptor: Int? = nil) {
             self.service = service
             self.characteristic = characteristic
@@ -83,7 +83,8 @@ package struct AttributeTree: Hashable, Sendable {
     package let services: [Service]
     /// The ordinals of the services, and of the characteristics of each service.
     ///
-    /// They are computed once, because a device may have thousands, and all their names may be requested.
+    /// The ordinals are computed once, because a device may have thousands of attributes, and a caller may
+    /// request all their names.
     private let serviceOrdinals: [Int?]
     private let characteristicOrdinals: [[Int?]]
 

@@ -34,7 +34,7 @@ public struct BluetoothUUID: Sendable {
         self.init(high: UInt64(value) << 32 | Self.baseHigh, low: Self.baseLow, width: .bits16)
     }
 
-    /// A 32-bit UUID.
+    /// Makes a 32-bit UUID.
     public init(_ value: UInt32) {
         self.init(high: UInt64(value) << 32 | Self.baseHigh, low: Self.baseLow, width: .bits32)
     }

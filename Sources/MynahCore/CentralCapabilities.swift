@@ -9,6 +9,6 @@ public struct CentralCapabilities: Hashable, Sendable {
     /// `true` if the radio can scan while it advertises for connections.
     package var scansBesideAdvertising = true
 
-    /// Every capability.
+    /// Makes the capabilities of a radio that can do everything.
     package init() {}
 }

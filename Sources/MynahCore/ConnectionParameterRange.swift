@@ -10,7 +10,7 @@ public struct ConnectionParameterRange: Hashable, Sendable {
     /// The supervision timeout, in units of 10 ms.
     package var timeout: UInt16
 
-    /// Parameters.
+    /// Makes a range of connection parameters.
     package init(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16) {
         self.minimum = minimum
         self.maximum = maximum

@@ -12,7 +12,7 @@ package struct ConnectionParameterRefusal: Hashable, Sendable {
         case intervalMinimum
         /// The shortest interval must be a multiple of a unit.
         case intervalMultiple
-        /// The longest interval must exceed the shortest by a minimum.
+        /// The difference of the longest and the shortest interval must not be below a minimum.
         case intervalRange
         /// The latency must not exceed a maximum.
         case latency
@@ -20,7 +20,7 @@ package struct ConnectionParameterRefusal: Hashable, Sendable {
         case supervisionTimeout
         /// The longest interval × (latency + 1) must not exceed a maximum.
         case longestSilence
-        /// The supervision timeout must be more than three times that product.
+        /// The supervision timeout must be more than three times the longest interval × (latency + 1).
         case timeoutForSilence
     }
 
@@ -29,7 +29,7 @@ package struct ConnectionParameterRefusal: Hashable, Sendable {
     /// The condition that the request violates, without a full stop.
     package var message: String
 
-    /// A refusal.
+    /// Makes a refusal.
     package init(_ rule: Rule, _ message: String) {
         self.rule = rule
         self.message = message

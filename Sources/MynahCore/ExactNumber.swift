@@ -7,12 +7,12 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
     /// Every other number.
     case fraction(Double)
 
-    /// The exact value of a number.
+    /// Makes the exact value of a number.
     package init(_ number: Double) {
         self = Int128(exactly: number).map { .whole($0) } ?? .fraction(number)
     }
 
-    /// The exact value of a number.
+    /// Makes the exact value of a number.
     package init(_ number: some FixedWidthInteger) { self = .whole(Int128(number)) }
 
     /// Parses a number, or returns `nil` if the text is not a finite number.

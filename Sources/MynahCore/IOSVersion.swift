@@ -3,7 +3,7 @@ package struct IOSVersion: Hashable, Sendable {
     /// The major version.
     package let major: Int
 
-    /// A version.
+    /// Makes a version.
     package init(_ major: Int) {
         self.major = major
     }
@@ -27,9 +27,10 @@ package struct IOSVersion: Hashable, Sendable {
     /// The first version that has AccessorySetupKit.
     package static let accessorySetup = 18
 
-    /// Whether the overflow area is in the scan response while all apps are in the background, as reported.
+    /// Whether an iPhone sends the overflow area in the scan response while all apps are in the background,
+    /// as developers report.
     package var hidesOverflowArea: Bool { major >= 12 }
-    /// Whether changed UUIDs of a background app are advertised only in the foreground, as reported.
+    /// Whether changed UUIDs of a background app are advertised only in the foreground, as developers report.
     package var defersBackgroundChanges: Bool { major >= 14 }
     /// Whether the user decides which apps use Bluetooth.
     package var hasPermission: Bool { major >= Self.permission }

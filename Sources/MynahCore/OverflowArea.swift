@@ -22,7 +22,7 @@ package struct OverflowArea: Hashable, Sendable {
     /// Bit `i` of the area is bit `i & 7`, lowest first, of byte `i >> 3`.
     package private(set) var mask: [UInt8]
 
-    /// An empty area.
+    /// Makes an empty area.
     package init() {
         mask = Array(repeating: 0, count: Self.byteCount)
     }

@@ -84,7 +84,7 @@ public struct Peer: Hashable, Sendable {
     /// `true` if the peer is paired.
     package var isPaired: Bool
 
-    /// A peer.
+    /// Makes a peer.
     package init(id: ID, address: DeviceAddress? = nil, name: String? = nil, isPaired: Bool = false) {
         self.id = id
         self.address = address

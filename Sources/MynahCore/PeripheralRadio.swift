@@ -65,7 +65,7 @@ public struct PublishedServices: Hashable, Sendable {
     /// The attribute handles, as far as the radio reports them.
     public var handles: [AttributeKey: AttributeHandle]
 
-    /// A batch.
+    /// Makes a batch.
     package init(id: ID, handles: [AttributeKey: AttributeHandle] = [:]) {
         self.id = id
         self.handles = handles

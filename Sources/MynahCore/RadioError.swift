@@ -68,7 +68,7 @@ public struct RadioError: Error, Hashable, Sendable {
     /// reported none.
     public var reason: UInt8?
 
-    /// An error.
+    /// Makes an error.
     public init(_ code: Code, _ message: String, remedy: String? = nil, reason: UInt8? = nil) {
         self.code = code
         self.message = message

@@ -7,7 +7,7 @@ public struct ReadRequest: Hashable, Sendable {
     /// The offset in bytes at which the answer must begin.
     public var offset: Int
 
-    /// A request.
+    /// Makes a request.
     public init(central: Peer.ID, attribute: AttributeKey, offset: Int = 0) {
         self.central = central
         self.attribute = attribute
@@ -42,7 +42,7 @@ public struct WriteRequest: Hashable, Sendable {
     /// write.
     public var wantsResponse: Bool
 
-    /// A request.
+    /// Makes a request.
     public init(central: Peer.ID, parts: [Part], wantsResponse: Bool) {
         self.central = central
         self.parts = parts
@@ -83,7 +83,7 @@ public struct RadioWarning: Hashable, Sendable {
     /// A sentence that says what happened, without its full stop.
     public var message: String
 
-    /// A warning.
+    /// Makes a warning.
     package init(_ code: String, _ message: String) {
         self.code = code
         self.message = message

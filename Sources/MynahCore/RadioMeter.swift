@@ -123,7 +123,7 @@ package struct RadioMeter: Sendable {
             /// The number of bytes of the advertising data.
             package var dataLength: Int
 
-            /// Advertising.
+            /// Makes the data of an advertising set.
             package init(interval: Duration, dataLength: Int) {
                 self.interval = interval
                 self.dataLength = dataLength
@@ -137,7 +137,7 @@ package struct RadioMeter: Sendable {
         /// The fraction of the time in which the radio listens as an initiator.
         package var initiating = 0.0
 
-        /// No activity.
+        /// Makes the data of a radio without activity.
         package init() {}
     }
 

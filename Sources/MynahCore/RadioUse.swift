@@ -13,7 +13,7 @@ package struct AirUse: Hashable, Sendable {
     /// The airtime of packets, including the T_IFS between them.
     package var airtime = Duration.zero
 
-    /// No use.
+    /// Makes figures that are all zero.
     package init() {}
 
     /// Two uses together.
@@ -61,7 +61,7 @@ public struct RadioUse: Hashable, Sendable {
     /// Otherwise, packets and airtime are missing.
     package var knowsPackets = true
 
-    /// No use.
+    /// Makes figures that are all zero.
     package init() {}
 
     /// The total use of all links so far.

@@ -61,7 +61,7 @@ public struct ScanReport: Hashable, Sendable {
     /// The PHY of the data, or `nil` if there is no data, or for legacy advertising.
     package var secondaryPHY: AdvertisingPHY?
 
-    /// A report.
+    /// Makes a report.
     package init(
         address: DeviceAddress, kind: Kind, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false
     ) {

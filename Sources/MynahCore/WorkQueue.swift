@@ -10,7 +10,7 @@ package final class WorkQueue<Owner: Actor>: Sendable {
 
     private let waiting = Lock<[Work]>([])
 
-    /// A queue without work.
+    /// Makes a queue without work.
     package init() {}
 
     /// Adds work; the caller starts a task that calls `startNext`.

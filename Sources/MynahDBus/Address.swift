@@ -1,7 +1,7 @@
 import Glibc
 
 extension DBusConnection.Address {
-    /// The address in D-Bus's own form.
+    /// The address in D-Bus notation.
     package var resolved: String {
         switch self {
         case .address(let address): address

@@ -2,9 +2,9 @@ import Logging
 import MynahCDBus
 import MynahSupport
 
-/// The opening of a connection, until the bus has answered Hello.
+/// A new connection until the bus has answered the method `Hello`.
 ///
-/// The answer and the cancellation of the task may come in any order.
+/// The answer of the bus and the cancellation of the task may come in any order.
 final class ConnectionGreeting: Sendable {
     private struct State {
         weak var connection: DBusConnection?
@@ -13,7 +13,7 @@ final class ConnectionGreeting: Sendable {
 
     private let state = Lock(State())
 
-    /// Connects to a bus and says hello.
+    /// Connects to a bus and calls its method `Hello`.
     ///
     /// Throws `cancelled` or `disconnected` as soon as the task is cancelled.
     func connect(to address: String, logger: Logger) async throws(DBusError) -> DBusConnection {

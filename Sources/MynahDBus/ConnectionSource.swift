@@ -1,9 +1,9 @@
 import MynahCDBus
 import MynahCGLib
 
-/// The sockets and the queue of a libdbus connection, as one source of the loop.
+/// A source of the GLib loop for the sockets and the message queue of a libdbus connection.
 ///
-/// Nothing else reads from the bus.
+/// No other code reads from the bus.
 final class ConnectionSource: LoopSource, @unchecked Sendable {
     // `@unchecked`: everything is touched on the loop's thread only.
     let connection: OpaquePointer
@@ -12,15 +12,16 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
     private var hasMessages = false
     private(set) var isClosed = false
 
-    /// The most messages that one turn handles, so that the executor's jobs get a turn too.
+    /// The most messages that are handled in one turn of the loop, so that the jobs of the executor get a
+    /// turn too.
     private static let messagesPerTurn = 64
 
-    /// Takes over the connection.
+    /// Makes the source of a connection, which it owns from now on.
     init(_ connection: OpaquePointer) {
         self.connection = connection
     }
 
-    /// Puts the connection's descriptors into the loop.
+    /// Adds the connection's descriptors to the loop.
     func start() {
         attach(to: GLibExecutor.shared.context)
         let data = Unmanaged.passUnretained(self).toOpaque()
@@ -43,7 +44,7 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
         hasMessages = dbus_connection_get_dispatch_status(connection) == DBUS_DISPATCH_DATA_REMAINS
     }
 
-    /// Closes the connection and leaves the loop.
+    /// Closes the connection and removes the source from the loop.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -79,7 +80,7 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
 
     // MARK: - Watches
 
-    /// One direction of the socket.
+    /// Watches for one direction of the socket: reading or writing.
     private final class Watch {
         let raw: OpaquePointer
         let poll: UnsafeMutablePointer<GPollFD>
@@ -133,7 +134,9 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
         setPolled(watch, dbus_watch_get_enabled(watch.raw) != 0)
     }
 
-    /// A disabled watch leaves the poll, or a hang-up would keep the loop spinning.
+    /// Adds a watch to the poll or removes it.
+    ///
+    /// A disabled watch has to be removed, because a hang-up would make the loop run without a pause.
     private func setPolled(_ watch: Watch, _ polled: Bool) {
         guard watch.isPolled != polled else { return }
         watch.isPolled = polled

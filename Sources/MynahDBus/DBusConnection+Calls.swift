@@ -1,7 +1,7 @@
 import MynahSupport
 
 extension DBusConnection {
-    /// The default time limit of a call, which is libdbus's own.
+    /// The default time limit of a call, which is the same as in libdbus.
     public static let defaultTimeout: Duration = .seconds(25)
 
     /// Calls a method and returns the reply.
@@ -69,7 +69,7 @@ extension DBusConnection {
         send(try message.makeReply { _ in })
     }
 
-    /// Sends a call, and returns its serial, or `nil` if it has failed already.
+    /// Sends a call, and returns its serial, or `nil` if the call has failed already.
     @discardableResult
     private func start(
         _ message: DBusMessage, timeout: Duration, completion: @escaping PendingCalls.Completion
@@ -84,7 +84,7 @@ extension DBusConnection {
         return serial
     }
 
-    /// Shared by a call and its cancellation, either of which may come first.
+    /// The state that a call and its cancellation share; either of them may come first.
     private struct Waiting {
         var serial: UInt32?
         var isCancelled = false
@@ -96,11 +96,11 @@ extension DBusConnection {
     }
 }
 
-/// Calls to the bus itself, and to the standard interfaces of every object.
+/// Calls of the bus itself, and of the interfaces that every object has.
 extension DBusConnection {
-    /// Requests a well-known name.
+    /// Requests a well-known name for this connection.
     ///
-    /// Throws `failed` if another connection has it.
+    /// Throws `failed` if another connection owns the name.
     public func requestName(_ name: String) async throws(DBusError) {
         let doNotQueue: UInt32 = 4
         let reply = try await call(Bus.name, Bus.path, Bus.interface, "RequestName") { body in
@@ -117,7 +117,7 @@ extension DBusConnection {
         _ = try await call(Bus.name, Bus.path, Bus.interface, "ReleaseName") { $0.append(name) }
     }
 
-    /// Returns whether a well-known name has an owner, without starting its service.
+    /// Returns whether a connection owns a well-known name; the service of that name is not started.
     public func nameHasOwner(_ name: String) async throws(DBusError) -> Bool {
         let reply = try await call(Bus.name, Bus.path, Bus.interface, "NameHasOwner") { $0.append(name) }
         var reader = reply.reader()

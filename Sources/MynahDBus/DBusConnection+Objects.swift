@@ -1,34 +1,35 @@
 extension DBusConnection {
     /// Makes an object callable at a path.
     ///
-    /// Throws `objectPathInUse` if the path has an object.
+    /// Throws `objectPathInUse` if there is an object at the path already.
     public func export(_ object: any DBusObject, at path: ObjectPath) throws(DBusError) {
         checkExecutor()
         guard !source.isClosed else { throw DBusError(.disconnected, "the connection to the bus is closed") }
         try objects.add(object, at: path)
     }
 
-    /// Removes an object.
+    /// Removes the object at a path.
     ///
-    /// The object may still answer the calls that it has received.
+    /// The object may still answer calls that it received before.
     public func unexport(_ path: ObjectPath) {
         checkExecutor()
         objects.remove(path)
     }
 
-    /// Exports an `ObjectManager` at `path`, which lists the objects below it in the order of their export.
+    /// Exports an `ObjectManager` at `path`, which lists all exported objects below it, in the order of their
+    /// export.
     public func exportObjectManager(at path: ObjectPath) {
         checkExecutor()
         objects.addManager(at: path)
     }
 
-    /// Removes an object manager.
+    /// Removes the object manager at a path.
     public func unexportObjectManager(at path: ObjectPath) {
         checkExecutor()
         objects.removeManager(at: path)
     }
 
-    /// Sends a signal to all listeners, or to `destination` only.
+    /// Sends a signal to all listeners, or only to `destination`.
     public func emit(
         _ path: ObjectPath, _ interface: String, _ member: String, to destination: String? = nil,
         body: (inout MessageWriter) -> Void = { _ in }
@@ -40,7 +41,8 @@ extension DBusConnection {
                 path: path, interface: interface, member: member, destination: destination, body: body))
     }
 
-    /// Sends PropertiesChanged for an object, with values for `changed` and only the names in `invalidated`.
+    /// Sends the signal PropertiesChanged of an object, with the new values in `changed`, and with only the
+    /// names in `invalidated`.
     public func emitPropertiesChanged(
         _ path: ObjectPath, _ interface: String, _ changed: [(String, DBusValue)], invalidated: [String] = []
     ) throws(DBusError) {
@@ -51,9 +53,9 @@ extension DBusConnection {
         }
     }
 
-    /// Sends PropertiesChanged for one property of type `ay`, without building a value tree.
+    /// Sends the signal PropertiesChanged for one property of type `ay`, without building a tree of values.
     ///
-    /// Notifications use it.
+    /// Notifications to centrals are sent this way.
     public func emitPropertyChanged(
         _ path: ObjectPath, _ interface: String, _ name: String, bytes: [UInt8]
     ) throws(DBusError) {
@@ -64,7 +66,7 @@ extension DBusConnection {
         }
     }
 
-    /// Sends InterfacesAdded for an exported object.
+    /// Sends the signal InterfacesAdded for an exported object.
     public func emitInterfacesAdded(_ path: ObjectPath, from manager: ObjectPath) throws(DBusError) {
         checkExecutor()
         guard let object = objects[path] else { throw DBusError(.unknownObject, "\(path) is not exported") }
@@ -74,7 +76,7 @@ extension DBusConnection {
         }
     }
 
-    /// Sends InterfacesRemoved for an object.
+    /// Sends the signal InterfacesRemoved for an object.
     public func emitInterfacesRemoved(
         _ path: ObjectPath, _ interfaces: [String], from manager: ObjectPath
     ) throws(DBusError) {
@@ -85,7 +87,7 @@ extension DBusConnection {
     }
 }
 
-/// Interfaces that the connection answers for every object.
+/// The interfaces that every object has, whose calls the connection answers.
 enum Standard {
     static let properties = "org.freedesktop.DBus.Properties"
     static let objectManager = "org.freedesktop.DBus.ObjectManager"
@@ -94,7 +96,7 @@ enum Standard {
 }
 
 extension DBusInterface {
-    /// Returns the declared properties that have a value now.
+    /// Returns the declared properties that have a value at present.
     func properties(of object: any DBusObject) -> [(String, DBusValue)] {
         let name = name.description
         return properties.compactMap { property in

@@ -6,20 +6,20 @@ import MynahCDBus
 ///
 /// A field that is `nil` matches anything.
 public struct DBusMatch: Hashable, Sendable {
-    /// The sender: a unique name, or a well-known name, whose owner is then followed.
+    /// The sender: a unique name, or a well-known name, which means its current owner.
     public var sender: String?
-    /// The object that sends it.
+    /// The object that sends the signal.
     public var path: ObjectPath?
-    /// The object that sends it, or one above that object.
+    /// The object that sends the signal, or an object above it.
     public var pathNamespace: ObjectPath?
     /// The interface.
     public var interface: String?
     /// The signal's name.
     public var member: String?
-    /// The first argument, a string.
+    /// The first argument of the signal, which is a string.
     public var argument0: String?
 
-    /// A rule.
+    /// Makes a rule.
     public init(
         sender: String? = nil, path: ObjectPath? = nil, pathNamespace: ObjectPath? = nil,
         interface: String? = nil,
@@ -33,7 +33,7 @@ public struct DBusMatch: Hashable, Sendable {
         self.argument0 = argument0
     }
 
-    /// The rule as the bus reads it.
+    /// The match rule in the notation of D-Bus.
     var rule: String {
         var rule = "type='signal'"
         for (key, value) in [
@@ -48,7 +48,8 @@ public struct DBusMatch: Hashable, Sendable {
         return rule
     }
 
-    /// Returns whether a signal matches; `owner` is the current owner of the sender's name.
+    /// Returns whether a signal matches; `owner` is the connection that owns the sender's well-known name at
+    /// present.
     func matches(_ message: DBusMessage, owner: String?) -> Bool {
         if sender != nil, !equal(dbus_message_get_sender(message.raw), owner ?? "") { return false }
         if let interface, !equal(dbus_message_get_interface(message.raw), interface) { return false }
@@ -95,7 +96,7 @@ struct Subscription {
     let handler: @Sendable (DBusMessage) -> Void
 }
 
-/// A well-known name whose owner is followed.
+/// A well-known name whose changes of owner are watched.
 struct NameWatch {
     var owner: String?
     var isKnown = false
@@ -105,7 +106,7 @@ struct NameWatch {
 }
 
 extension DBusConnection {
-    /// Calls `handler` for each signal that matches, in order, until the subscription is released.
+    /// Calls `handler` for each matching signal, in order, until the subscription is released.
     public func subscribe(
         to match: DBusMatch, _ handler: @escaping @Sendable (DBusMessage) -> Void
     ) -> DBusSubscription {
@@ -119,10 +120,10 @@ extension DBusConnection {
         return DBusSubscription { [weak self] in self?.unsubscribe(identifier) }
     }
 
-    /// Calls `handler` with the owner of a well-known name, or `nil` if it has none.
+    /// Calls `handler` with the connection that owns a well-known name, or with `nil` if none owns it.
     ///
-    /// The first call has the current owner. Another call follows at each change, until the subscription is
-    /// released.
+    /// The first call has the current owner. Each change of owner leads to another call, until the
+    /// subscription is released.
     public func watchOwner(
         of name: String, _ handler: @escaping @Sendable (_ owner: String?) -> Void
     ) -> DBusSubscription {
@@ -223,7 +224,7 @@ extension DBusConnection {
 }
 
 extension DBusMatch {
-    /// The sender if it is a well-known name, whose owner can change.
+    /// The sender if it is a well-known name, whose owner may change; otherwise `nil`.
     var followedName: String? {
         guard let sender, !sender.hasPrefix(":"), sender != Bus.name else { return nil }
         return sender

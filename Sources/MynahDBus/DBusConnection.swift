@@ -5,16 +5,17 @@ import MynahSupport
 /// A connection to a message bus.
 ///
 /// The connection belongs to `GLibExecutor.shared`. Its synchronous methods may only be called there, from an
-/// actor that shares the executor or from a handler that the connection calls; elsewhere they stop the
-/// process. The asynchronous methods, `uniqueName` and `isClosed` can be used from any thread, and the
-/// methods cost no hop on the executor. Handlers are called on the executor. After `connect` nothing blocks.
+/// actor that shares the executor or from a handler that the connection calls; anywhere else they stop the
+/// process. The asynchronous methods, `uniqueName` and `isClosed` can be used from any thread, and on the
+/// executor the methods need no change of thread. Handlers are called on the executor. After `connect`
+/// nothing blocks.
 public final class DBusConnection: @unchecked Sendable {
     // `@unchecked`: each entry checks that it runs on the executor's thread, and only that thread touches the
     // state. `shared` has a lock, because any thread may read it.
 
     /// The address of a bus.
     public enum Address: Hashable, Sendable {
-        /// The bus that `DBUS_SYSTEM_BUS_ADDRESS` names, or the machine's own if it is not set.
+        /// The bus in `DBUS_SYSTEM_BUS_ADDRESS`, or the machine's system bus if that variable is not set.
         case system
         /// A D-Bus address: `unix:path=/run/dbus/system_bus_socket`.
         case address(String)
@@ -30,7 +31,9 @@ public final class DBusConnection: @unchecked Sendable {
     var names: [String: NameWatch] = [:]
     var lastIdentifier: UInt64 = 0
     var objects = ExportedObjects()
-    /// Called with each reply that matches no call under way, such as a late one, for tests of peers.
+    /// Called with each reply that belongs to no open call, such as a late one.
+    ///
+    /// Tests of peers use it.
     package var onUnexpectedReply: (@Sendable (DBusMessage) -> Void)?
     private var disconnectHandlers: [@Sendable () -> Void] = []
     private var drainHandlers: [(limit: Int, handler: @Sendable () -> Void)] = []
@@ -57,10 +60,10 @@ public final class DBusConnection: @unchecked Sendable {
     /// The connection's unique name on the bus.
     public var uniqueName: String { shared.withLock { $0.uniqueName } }
 
-    /// Whether the bus is gone or `close` was called.
+    /// Whether the connection has ended, because the bus closed it or `close` was called.
     public var isClosed: Bool { shared.withLock { $0.isClosed } }
 
-    /// Connects to a bus and says hello.
+    /// Connects to a bus and calls its method `Hello`.
     ///
     /// Throws `cancelled` or `disconnected` as soon as the task is cancelled.
     public static func connect(
@@ -69,7 +72,7 @@ public final class DBusConnection: @unchecked Sendable {
         try await ConnectionGreeting().connect(to: address.resolved, logger: logger)
     }
 
-    /// Notes our name, with which the bus has greeted the connection.
+    /// Notes the unique name that the bus has given to this connection.
     func greeted(as name: String) {
         shared.withLock { $0.uniqueName = name }
         dbus_bus_set_unique_name(source.connection, name)
@@ -77,26 +80,24 @@ public final class DBusConnection: @unchecked Sendable {
 
     /// Closes the connection.
     ///
-    /// Calls under way fail, and the disconnect handlers are called.
+    /// Open calls fail, and the handlers of `onDisconnect` are called.
     public func close() async {
         await GLibExecutor.shared.perform { self.lost() }
     }
 
-    /// Calls `handler` once, when the bus is gone or the connection is closed, or at once if it is closed
-    /// already.
+    /// Calls `handler` once when the connection ends, or at once if it has ended already.
     public func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
         checkExecutor()
         if source.isClosed { handler() } else { disconnectHandlers.append(handler) }
     }
 
-    /// The number of bytes that the bus has not taken yet.
+    /// The number of queued bytes that are not sent to the bus yet.
     public var outgoingSize: Int {
         checkExecutor()
         return source.isClosed ? 0 : dbus_connection_get_outgoing_size(source.connection)
     }
 
-    /// Calls `handler` once, when fewer than `limit` bytes wait for the bus, or never if the connection ends
-    /// first.
+    /// Calls `handler` once when fewer than `limit` bytes are queued, or never if the connection ends first.
     public func whenOutgoing(isBelow limit: Int, _ handler: @escaping @Sendable () -> Void) {
         checkExecutor()
         if source.isClosed { return }
@@ -111,7 +112,7 @@ public final class DBusConnection: @unchecked Sendable {
         precondition(GLibExecutor.shared.isCurrent, "D-Bus may be used on its executor only")
     }
 
-    /// Passes a message to libdbus, which writes as much as the socket takes now.
+    /// Passes a message to libdbus, which writes as many bytes as the socket has room for.
     ///
     /// Returns the message's serial, or `nil` if the connection is closed.
     @discardableResult
@@ -147,7 +148,7 @@ public final class DBusConnection: @unchecked Sendable {
         }
     }
 
-    /// Called after each turn of the source: checks deadlines, and whether waiting messages can be sent.
+    /// Ends a turn of the source: checks deadlines, and whether queued messages can be sent.
     func turnEnded() {
         for call in calls.takeExpired(now: LoopSource.now) {
             call.completion(.failure(DBusError(.noReply, "no answer within \(call.timeout.text)")))
@@ -189,7 +190,7 @@ public final class DBusConnection: @unchecked Sendable {
 }
 
 extension DBusMessage {
-    /// The message for a log.
+    /// The description of a message for the log.
     fileprivate func metadata(direction: StaticString) -> Logger.Metadata {
         [
             "direction": "\(direction)", "kind": "\(kind)", "serial": "\(serial)",

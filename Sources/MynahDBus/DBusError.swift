@@ -1,28 +1,29 @@
-/// An error of the bus, of a peer on it, or of a call to this module: a D-Bus error name and a text.
+/// An error with a D-Bus error name and a text; it comes from the bus, from another connection, or from this
+/// module.
 public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A D-Bus error name.
+    /// The name of a D-Bus error.
     public struct Name: Hashable, Sendable, RawRepresentable, ExpressibleByStringLiteral,
         CustomStringConvertible
     {
-        /// The name as it travels: `org.freedesktop.DBus.Error.Failed`.
+        /// The name in D-Bus notation: `org.freedesktop.DBus.Error.Failed`.
         public let rawValue: String
 
-        /// The name written so.
+        /// Makes a name from its text.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The name written so.
+        /// Makes a name from a literal.
         public init(stringLiteral value: String) { rawValue = value }
 
-        /// The name as it travels.
+        /// The name in D-Bus notation.
         public var description: String { rawValue }
     }
 
     /// The error's name.
     public var name: Name
-    /// The text for people; often empty.
+    /// The text for people, which is often empty.
     public var message: String
 
-    /// An error with a name and a text.
+    /// Makes an error with a name and a text.
     public init(_ name: Name, _ message: String = "") {
         self.name = name
         self.message = message
@@ -43,13 +44,13 @@ extension DBusError.Name {
     public static let noServer: Self = "org.freedesktop.DBus.Error.NoServer"
     /// The bus has no socket.
     package static let fileNotFound: Self = "org.freedesktop.DBus.Error.FileNotFound"
-    /// The bus's policy refuses it.
+    /// The policy of the bus does not allow the request.
     public static let accessDenied: Self = "org.freedesktop.DBus.Error.AccessDenied"
     /// The arguments of a call are not valid.
     public static let invalidArguments: Self = "org.freedesktop.DBus.Error.InvalidArgs"
-    /// Nobody owns the name.
+    /// No connection owns the name.
     public static let nameHasNoOwner: Self = "org.freedesktop.DBus.Error.NameHasNoOwner"
-    /// Nobody owns the name, and it cannot be started.
+    /// No connection owns the name, and no service can be started for it.
     public static let serviceUnknown: Self = "org.freedesktop.DBus.Error.ServiceUnknown"
     /// The object has no such method.
     public static let unknownMethod: Self = "org.freedesktop.DBus.Error.UnknownMethod"
@@ -61,10 +62,10 @@ extension DBusError.Name {
     public static let unknownProperty: Self = "org.freedesktop.DBus.Error.UnknownProperty"
     /// The property cannot be set.
     public static let propertyReadOnly: Self = "org.freedesktop.DBus.Error.PropertyReadOnly"
-    /// Something is already there.
+    /// There is an object at the path already.
     public static let objectPathInUse: Self = "org.freedesktop.DBus.Error.ObjectPathInUse"
-    /// More than the bus carries.
+    /// A limit of the bus would be exceeded.
     public static let limitsExceeded: Self = "org.freedesktop.DBus.Error.LimitsExceeded"
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     public static let cancelled: Self = "org.freedesktop.DBus.Error.Cancelled"
 }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A file descriptor with an owner, which closes it when it is released.
+/// A file descriptor that closes itself when this object is released.
 public final class DBusFileDescriptor: Sendable, Hashable {
-    /// The number, valid as long as this object lives.
+    /// The number of the descriptor, valid as long as this object exists.
     public let rawValue: Int32
 
-    /// Takes ownership of `rawValue`, which no other code may close.
+    /// Makes the owner of `rawValue`, which no other code may close.
     public init(owning rawValue: Int32) {
         self.rawValue = rawValue
     }
 
-    /// Duplicates `rawValue`, which keeps its owner.
+    /// Makes the owner of a duplicate of `rawValue`, which itself keeps its owner.
     public init(duplicating rawValue: Int32) throws(DBusError) {
         let copy = fcntl(rawValue, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else {

@@ -1,16 +1,16 @@
-/// The declaration of an interface of an exported object.
+/// The declaration of an interface that an exported object has.
 ///
-/// A call that does not match never reaches the object.
+/// A call that does not fit the declaration never reaches the object.
 public struct DBusInterface: Sendable {
     /// A method and the types of its arguments and results.
     public struct Method: Sendable {
         let name: StaticString
         let arguments: StaticString
         let results: StaticString
-        /// The number that the object has given the method, by which it knows a call without comparing names.
+        /// A number that the object has chosen for the method, so that it need not compare names in a call.
         public let tag: Int
 
-        /// A method, by name and signatures.
+        /// Declares a method by its name and signatures.
         public init(
             _ name: StaticString, _ arguments: StaticString = "", returns results: StaticString = "",
             tag: Int = 0
@@ -28,7 +28,7 @@ public struct DBusInterface: Sendable {
         let type: String
         let isWritable: Bool
 
-        /// A property, by name and signature.
+        /// Declares a property by its name and signature.
         public init(_ name: String, _ type: String, writable: Bool = false) {
             self.name = name
             self.type = type
@@ -41,7 +41,7 @@ public struct DBusInterface: Sendable {
         let name: StaticString
         let arguments: StaticString
 
-        /// A signal, by name and signature.
+        /// Declares a signal by its name and signature.
         public init(_ name: StaticString, _ arguments: StaticString = "") {
             self.name = name
             self.arguments = arguments
@@ -54,7 +54,7 @@ public struct DBusInterface: Sendable {
     let properties: [Property]
     let signals: [Signal]
 
-    /// An interface.
+    /// Makes an interface.
     public init(
         _ name: StaticString, methods: [Method] = [], properties: [Property] = [], signals: [Signal] = []
     ) {
@@ -69,12 +69,12 @@ public struct DBusInterface: Sendable {
 ///
 /// All methods are called on the executor and must not block.
 public protocol DBusObject: AnyObject, Sendable {
-    /// The object's interfaces. Read at each call, so a constant is best.
+    /// The object's interfaces, which are read at each call and should be a constant.
     var interfaces: [DBusInterface] { get }
 
     /// Answers a call, now or later.
     ///
-    /// `method` is the declared method that was called; the arguments have its types.
+    /// `method` is the declaration of the called method; the arguments have the declared types.
     func handle(_ call: MethodCall, _ method: DBusInterface.Method)
 
     /// Returns a declared property's value, or `nil` if the object has none at present.
@@ -85,7 +85,7 @@ public protocol DBusObject: AnyObject, Sendable {
 }
 
 extension DBusObject {
-    /// Returns `nil`: the object has no properties.
+    /// Returns `nil`, for an object without properties.
     public func property(_ name: String, of interface: String) -> DBusValue? { nil }
 
     /// Throws `propertyReadOnly`.

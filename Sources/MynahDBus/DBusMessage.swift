@@ -1,7 +1,7 @@
 import Glibc
 import MynahCDBus
 
-/// A message as it came off the bus, or as it goes onto it.
+/// A message that was received from the bus or is sent to it.
 public final class DBusMessage: @unchecked Sendable {
     // `@unchecked`: nobody changes a message once it has been received or handed to the connection, libdbus
     // counts references atomically, and the last one is dropped on the executor.
@@ -15,13 +15,13 @@ public final class DBusMessage: @unchecked Sendable {
         case methodCall = 1
         /// The answer to a call.
         case methodReturn = 2
-        /// An error, as an answer.
+        /// An error that answers a call.
         case error = 3
         /// A signal.
         case signal = 4
     }
 
-    /// Takes over a reference.
+    /// Makes a message from a reference, which it owns from now on.
     init(adopting raw: OpaquePointer) {
         self.raw = raw
     }
@@ -35,7 +35,7 @@ public final class DBusMessage: @unchecked Sendable {
     /// The message's type.
     public var kind: Kind { Kind(rawValue: dbus_message_get_type(raw)) ?? .unknown }
 
-    /// The object that is called, or that a signal comes from.
+    /// The object that is called, or that sends the signal.
     public var path: ObjectPath? {
         dbus_message_get_path(raw).map { ObjectPath(checked: String(cString: $0)) }
     }
@@ -43,44 +43,44 @@ public final class DBusMessage: @unchecked Sendable {
     /// The interface.
     public var interface: String? { dbus_message_get_interface(raw).map { String(cString: $0) } }
 
-    /// The method or the signal.
+    /// The name of the method or signal.
     public var member: String? { dbus_message_get_member(raw).map { String(cString: $0) } }
 
-    /// The sender's unique name, set by the bus.
+    /// The sender's unique name, which the bus has set.
     public var sender: String? { dbus_message_get_sender(raw).map { String(cString: $0) } }
 
     /// The destination's name.
     public var destination: String? { dbus_message_get_destination(raw).map { String(cString: $0) } }
 
-    /// The types of the body.
+    /// The signature of the body.
     public var signature: String { dbus_message_get_signature(raw).map { String(cString: $0) } ?? "" }
 
-    /// The number that its sender gave it.
+    /// The number that the sender has given to this message.
     public var serial: UInt32 { dbus_message_get_serial(raw) }
 
-    /// The number of the call that it answers.
+    /// The number of the call that this message answers.
     public var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
 
-    /// Whether the caller expects no reply (NO_REPLY_EXPECTED).
+    /// Whether the caller wants no reply (NO_REPLY_EXPECTED).
     public var wantsNoReply: Bool { dbus_message_get_no_reply(raw) != 0 }
 
-    /// Whether the message has this interface.
+    /// Whether the method or signal belongs to this interface.
     public func isInterface(_ name: StaticString) -> Bool {
         Self.equal(dbus_message_get_interface(raw), name)
     }
 
-    /// Whether the message has this member.
+    /// Whether the method or signal has this name.
     public func isMember(_ name: StaticString) -> Bool { Self.equal(dbus_message_get_member(raw), name) }
 
-    /// Whether the body has exactly these types.
+    /// Whether the body has exactly this signature.
     public func hasSignature(_ signature: StaticString) -> Bool {
         Self.equal(dbus_message_get_signature(raw), signature)
     }
 
-    /// Reads the body from its start.
+    /// A reader that begins at the start of the body.
     public func reader() -> MessageReader { MessageReader(self) }
 
-    /// The whole body as values.
+    /// Reads the whole body.
     public func values() throws(DBusError) -> [DBusValue] {
         var reader = reader()
         var values: [DBusValue] = []
@@ -90,7 +90,7 @@ public final class DBusMessage: @unchecked Sendable {
         return values
     }
 
-    /// The error that the message carries, if it is one.
+    /// The error in this message, or `nil` if the message is not an error.
     public var error: DBusError? {
         guard let name = dbus_message_get_error_name(raw) else { return nil }
         var reader = reader()

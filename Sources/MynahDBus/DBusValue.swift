@@ -1,4 +1,4 @@
-/// Any D-Bus value, as a tree, for code where speed does not matter.
+/// Any D-Bus value, as a tree of values, for code that need not be fast.
 ///
 /// `MessageReader` and `MessageWriter` are faster.
 public indirect enum DBusValue: Hashable, Sendable {
@@ -28,15 +28,15 @@ public indirect enum DBusValue: Hashable, Sendable {
     case signature(String)
     /// `h`.
     case fileDescriptor(DBusFileDescriptor)
-    /// `ay`; arrays of bytes are always read as this.
+    /// An array of bytes (`ay`), which is never read as `array`.
     case bytes([UInt8])
-    /// An array of values of one type, whose signature is `of`.
+    /// An array of values of one type; `of` is the signature of that type.
     case array(of: String, [DBusValue])
-    /// A dictionary in its order; `key` and `value` are signatures.
+    /// A dictionary with its order; `key` and `value` are the signatures of its keys and values.
     case dictionary(key: String, value: String, [Entry])
     /// A struct.
     case structure([DBusValue])
-    /// A value that carries its type along.
+    /// A value together with its type.
     case variant(DBusValue)
 
     /// One entry of a dictionary.
@@ -46,7 +46,7 @@ public indirect enum DBusValue: Hashable, Sendable {
         /// The value.
         public var value: DBusValue
 
-        /// An entry.
+        /// Makes an entry.
         public init(_ key: DBusValue, _ value: DBusValue) {
             self.key = key
             self.value = value
@@ -63,12 +63,12 @@ public indirect enum DBusValue: Hashable, Sendable {
         .array(of: "o", paths.map { .objectPath($0) })
     }
 
-    /// `a{sv}`, in the order given.
+    /// A dictionary of type `a{sv}` with these entries, in this order.
     public static func options(_ options: KeyValuePairs<String, DBusValue>) -> DBusValue {
         .dictionary(key: "s", value: "v", options.map { Entry(.string($0.key), .variant($0.value)) })
     }
 
-    /// `a{sv}`, in the order given.
+    /// A dictionary of type `a{sv}` with these entries, in this order.
     public static func options(_ options: [(String, DBusValue)]) -> DBusValue {
         .dictionary(key: "s", value: "v", options.map { Entry(.string($0.0), .variant($0.1)) })
     }
@@ -99,16 +99,17 @@ public indirect enum DBusValue: Hashable, Sendable {
 }
 
 extension DBusValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
-    /// A string.
+    /// Makes a string.
     public init(stringLiteral value: String) { self = .string(value) }
 
-    /// A boolean.
+    /// Makes a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
-/// The value in a type, or `nil` if it has another type. A variant has the type of its content.
+/// Properties that return the value as a Swift type, or `nil` if it has another type; a variant counts as its
+/// content.
 extension DBusValue {
-    /// The value inside a variant, or the value itself.
+    /// The value inside a variant, or the value itself if it is no variant.
     public var unwrapped: DBusValue {
         if case .variant(let inner) = self { inner.unwrapped } else { self }
     }
@@ -133,7 +134,7 @@ extension DBusValue {
         if case .bytes(let value) = unwrapped { value } else { nil }
     }
 
-    /// Any of the integer types, if it fits.
+    /// The value of any integer type, or `nil` if it does not fit into `I`.
     public func integer<I: FixedWidthInteger>(as type: I.Type = I.self) -> I? {
         switch unwrapped {
         case .byte(let value): I(exactly: value)
@@ -167,7 +168,7 @@ extension DBusValue {
         if case .dictionary(_, _, let entries) = unwrapped { entries } else { nil }
     }
 
-    /// The value of a dictionary under a text key (`s` or `o`), out of its variant.
+    /// The value of a key of type `s` or `o` in a dictionary; a variant counts as its content.
     public subscript(_ key: String) -> DBusValue? {
         entries?.first { $0.key.stringValue == key || $0.key.objectPathValue?.string == key }?.value.unwrapped
     }

@@ -2,8 +2,8 @@ import MynahCDBus
 
 // The calls of peers.
 extension ExportedObjects {
-    /// Passes a call to the object that declares the method, or answers it if the interface is a standard
-    /// one.
+    /// Passes a call to the object that declares the method, or answers a call of an interface that every
+    /// object has.
     func dispatch(_ call: MethodCall) {
         let message = call.message
         let path = call.path
@@ -132,7 +132,7 @@ extension DBusObject {
         return interface
     }
 
-    /// Reads an interface's and a property's name.
+    /// Reads the names of an interface and of a property; returns the declaration.
     fileprivate func declared(
         _ reader: inout MessageReader
     ) throws(DBusError) -> (DBusInterface, DBusInterface.Property) {
@@ -146,7 +146,9 @@ extension DBusObject {
 }
 
 extension [DBusInterface] {
-    /// Returns the declared method that is called, or the first of that name if the call has no interface.
+    /// Returns the declaration of the called method.
+    ///
+    /// If the call names no interface, the first method with that name is returned.
     fileprivate func method(for message: DBusMessage) -> DBusInterface.Method? {
         let anyInterface = dbus_message_get_interface(message.raw) == nil
         for interface in self where anyInterface || message.isInterface(interface.name) {

@@ -23,13 +23,13 @@ struct ExportedObjects {
 
     mutating func removeManager(at path: ObjectPath) { managers.remove(path) }
 
-    /// Returns the objects below a path, in order.
+    /// Returns the objects below a path, in the order of their export.
     func below(_ path: ObjectPath) -> [(path: ObjectPath, object: any DBusObject)] {
         exports.filter { $0.key.isBelow(path) }.sorted { $0.value.order < $1.value.order }
             .map { ($0.key, $0.value.object) }
     }
 
-    /// Returns the next path elements of all exports below a path.
+    /// Returns the path element that follows `path` in each exported path below it, without duplicates.
     func children(of path: ObjectPath) -> [String] {
         let paths = Set(exports.keys).union(managers)
         return Set(paths.compactMap { $0.firstElement(below: path).map(String.init) }).sorted()

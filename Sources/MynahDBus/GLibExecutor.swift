@@ -2,13 +2,13 @@ import Glibc
 import MynahCGLib
 import MynahSupport
 
-/// The thread of all D-Bus connections: a GLib main loop that also runs the jobs of the actors that share it.
+/// The executor for all D-Bus connections: a thread that runs a GLib main loop and the jobs of actors.
 ///
-/// An actor joins by returning `GLibExecutor.shared.asUnownedSerialExecutor()` as its `unownedExecutor`. It
-/// can then use a `DBusConnection` without a hop between threads, and its callbacks already run isolated to
-/// it.
+/// An actor uses this executor if its `unownedExecutor` returns
+/// `GLibExecutor.shared.asUnownedSerialExecutor()`. The actor can then use a `DBusConnection` without a
+/// change of thread, and the callbacks of the connection run isolated to the actor.
 public final class GLibExecutor: SerialExecutor {
-    /// The executor; its thread lives as long as the process.
+    /// The one executor, whose thread runs as long as the process.
     public static let shared = GLibExecutor()
 
     // `unsafe`: a GMainContext has its own lock.
@@ -43,17 +43,17 @@ public final class GLibExecutor: SerialExecutor {
         enqueue(.job(UnownedJob(job)))
     }
 
-    /// Runs `work` at once if called on the executor, or queues it otherwise.
+    /// Runs `work` at once on the executor's thread, or queues it from another thread.
     public func run(_ work: @escaping @Sendable () -> Void) {
         if isCurrent { work() } else { enqueue(.work(work)) }
     }
 
-    /// Queues `work`, even if called on the executor.
+    /// Queues `work`, even on the executor's thread.
     public func enqueueWork(_ work: @escaping @Sendable () -> Void) {
         enqueue(.work(work))
     }
 
-    /// Runs `work` on the executor and returns its result, without a hop if called there.
+    /// Runs `work` on the executor and returns its result; on the executor's thread, `work` runs at once.
     public func perform<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -65,12 +65,12 @@ public final class GLibExecutor: SerialExecutor {
         return try result.get()
     }
 
-    /// Stops the process if the caller is not on the executor.
+    /// Stops the process if the caller is not on the executor's thread.
     public func checkIsolated() {
         precondition(isCurrent, "not on the D-Bus executor")
     }
 
-    /// Whether the caller is on the executor.
+    /// Whether the caller is on the executor's thread.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     private func enqueue(_ item: JobSource.Item) {
@@ -80,7 +80,7 @@ public final class GLibExecutor: SerialExecutor {
     }
 }
 
-/// The queue of jobs, as a source of the loop.
+/// The queue of jobs, as a source of the GLib loop.
 private final class JobSource: LoopSource, @unchecked Sendable {
     // `@unchecked`: the queue has a lock, `isFilled` is atomic, and only the loop's thread touches `taken`.
     enum Item: Sendable {
@@ -89,7 +89,9 @@ private final class JobSource: LoopSource, @unchecked Sendable {
     }
 
     private let queue = Lock<[Item]>([])
-    /// Read twice in each turn of the loop, so on the path of every request.
+    /// Whether the queue has jobs.
+    ///
+    /// The loop reads this twice in each turn, so each request depends on its speed.
     private let isFilled = UnsafeMutablePointer<gint>.allocate(capacity: 1)
     private var taken: [Item] = []
 
@@ -115,7 +117,7 @@ private final class JobSource: LoopSource, @unchecked Sendable {
 
     /// Runs the queued jobs.
     ///
-    /// Jobs that these queue wait for the next turn, so that the bus gets one.
+    /// New jobs that they queue run in the next turn, so that the bus gets a turn between.
     override func dispatch() {
         takeQueue()
         let executor = GLibExecutor.shared.asUnownedSerialExecutor()
@@ -128,7 +130,7 @@ private final class JobSource: LoopSource, @unchecked Sendable {
         taken.removeAll(keepingCapacity: taken.capacity <= 1024)
     }
 
-    /// Swaps the arrays, so that neither side allocates in a steady state.
+    /// Empties the queue by swapping two arrays, so that no memory has to be allocated after the first turns.
     private func takeQueue() {
         g_atomic_int_set(isFilled, 0)
         let emptied = taken

@@ -1,13 +1,14 @@
 import MynahCGLib
 
-/// Watches a socket or pipe: reports on the executor that it can be read or written, or was hung up.
+/// Watches a socket or pipe, and reports on the executor that it can be read, can be written, or was closed
+/// at the other end.
 public final class GLibFileDescriptorWatch: Sendable {
     /// Conditions of a file descriptor.
     public struct Events: OptionSet, Sendable {
         /// The bits.
         public let rawValue: UInt8
 
-        /// The conditions of these bits.
+        /// Makes conditions from their bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The descriptor can be read.
@@ -16,13 +17,13 @@ public final class GLibFileDescriptorWatch: Sendable {
         public static let writable = Events(rawValue: 2)
         /// The other end is closed, or the file descriptor is invalid.
         ///
-        /// Always reported, once; the watch then ends.
+        /// Always reported, even if it was not asked for, and only once; then the watch ends.
         public static let hangUp = Events(rawValue: 4)
     }
 
     private let source: FileDescriptorSource
 
-    /// Calls `handler` on the executor each time one of `events` is met.
+    /// Watches a file descriptor: calls `handler` on the executor each time one of `events` is met.
     ///
     /// The watch keeps the file descriptor open.
     public init(

@@ -1,10 +1,10 @@
-/// A timer on the executor, without a thread or a task of its own.
+/// A timer on the executor that needs no thread or task of its own.
 ///
 /// The timer can be scheduled again and again.
 public final class GLibTimer: Sendable {
     private let source: TimerSource
 
-    /// A timer that calls `handler` on the executor each time its deadline passes.
+    /// Makes a timer that calls `handler` on the executor each time its deadline passes.
     public init(_ handler: @escaping @Sendable () -> Void) {
         source = TimerSource(handler)
         source.attach(to: GLibExecutor.shared.context)
@@ -14,14 +14,14 @@ public final class GLibTimer: Sendable {
         source.destroy()
     }
 
-    /// Sets the deadline to `delay` from now, in place of an earlier one.
+    /// Sets the deadline to `delay` from now, and removes an earlier one.
     public func schedule(after delay: Duration) {
         source.setReadyTime(.monotonicNow(plus: delay))
     }
 
     /// Removes the deadline.
     ///
-    /// If called on the executor, the handler does not run any more.
+    /// If this is called on the executor, the handler is not called after that.
     public func cancel() {
         source.setReadyTime(nil)
     }
@@ -42,7 +42,7 @@ private final class TimerSource: LoopSource, @unchecked Sendable {
 }
 
 extension Int64 {
-    /// The monotonic clock in microseconds, `delay` from now, clamped to its range.
+    /// The time after `delay` on the monotonic clock, in microseconds, clamped to the range of the type.
     static func monotonicNow(plus delay: Duration) -> Int64 {
         let (seconds, attoseconds) = delay.components
         let (micros, tooMuch) = seconds.multipliedReportingOverflow(by: 1_000_000)

@@ -1,6 +1,6 @@
 import MynahCGLib
 
-/// A GLib event source whose prepare, check and dispatch are methods.
+/// A GLib event source whose functions prepare, check and dispatch are methods of this class.
 ///
 /// The GSource retains the object until it is destroyed, so no dispatch uses a freed object.
 class LoopSource: @unchecked Sendable {
@@ -19,28 +19,28 @@ class LoopSource: @unchecked Sendable {
             as: UnsafeMutableRawPointer.self)
     }
 
-    /// Whether the source is ready before the loop sleeps.
+    /// Whether the source is ready before the loop waits.
     func prepare() -> Bool { false }
 
-    /// Whether the source is ready after the loop slept.
+    /// Whether the source is ready after the loop has waited.
     func check() -> Bool { prepare() }
 
-    /// Does the work.
+    /// Handles the events of the source.
     ///
-    /// Also called when the ready time has passed.
+    /// This is also called when the ready time has passed.
     func dispatch() {}
 
-    /// Makes the loop consider the source.
+    /// Adds the source to a loop.
     func attach(to context: OpaquePointer) {
         g_source_attach(raw, context)
     }
 
-    /// Sets the time of the next dispatch, in microseconds of the monotonic clock, or `nil` for none.
+    /// Sets the time of the next dispatch, in microseconds of the monotonic clock; `nil` removes it.
     func setReadyTime(_ time: Int64?) {
         g_source_set_ready_time(raw, gint64(time ?? -1))
     }
 
-    /// The monotonic clock in microseconds.
+    /// The present time of the monotonic clock, in microseconds.
     static var now: Int64 { Int64(g_get_monotonic_time()) }
 
     /// Removes the source from the loop and releases the object.
@@ -51,7 +51,7 @@ class LoopSource: @unchecked Sendable {
         g_source_unref(raw)
     }
 
-    /// The one table of functions, for the life of the process.
+    /// The functions of all sources, which GLib may use as long as the process runs.
     // `unsafe`: it is filled in before any thread can see it, and GLib only reads it.
     nonisolated(unsafe) private static let functions: UnsafeMutablePointer<GSourceFuncs> = {
         // `unsafe`: written here once, only read afterwards.

@@ -1,7 +1,7 @@
 import MynahCDBus
 
-/// Reads a message's body value by value, without a tree in between; a value of another type than asked for
-/// is an error.
+/// Reads the body of a message value by value, without building a tree; reading a value as another type is an
+/// error.
 public struct MessageReader {
     private let message: DBusMessage
     private var iterator = DBusMessageIter()
@@ -24,7 +24,7 @@ public struct MessageReader {
 
     private mutating func peek() -> Int32 { dbus_message_iter_get_arg_type(&iterator) }
 
-    /// Whether everything here has been read.
+    /// Whether all values at this level were read.
     public var isAtEnd: Bool { code == TypeCode.invalid }
 
     /// The signature of the next value; empty at the end.
@@ -72,7 +72,7 @@ public struct MessageReader {
         ObjectPath(checked: try text(TypeCode.objectPath))
     }
 
-    /// Reads an `h`; the descriptor is the reader's own copy.
+    /// Reads a file descriptor (`h`), as a copy that the reader owns.
     public mutating func readFileDescriptor() throws(DBusError) -> DBusFileDescriptor {
         let number: Int32 = try basic(TypeCode.fileDescriptor, -1)
         guard number >= 0 else { throw DBusError(.failed, "the file descriptor could not be taken out") }
@@ -137,8 +137,10 @@ public struct MessageReader {
         try readArray { entry throws(DBusError) in try entry.readStructure(body) }
     }
 
-    /// Reads an `a{sv}`: `body` gets each key and a reader of the value out of its variant, which it need not
-    /// read.
+    /// Reads an `a{sv}`.
+    ///
+    /// `body` is called with each key and a reader of its value without the variant, and need not read the
+    /// value.
     public mutating func readOptions(
         _ body: (_ key: String, _ value: inout MessageReader) throws(DBusError) -> Void
     ) throws(DBusError) {

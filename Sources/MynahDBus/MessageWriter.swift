@@ -1,10 +1,10 @@
 import MynahCDBus
 
-/// Writes a message's body in place, without a tree in between.
+/// Writes the body of a message directly, without building a tree.
 ///
-/// If a value cannot be sent (a text with a NUL, an invalid signature, more than a bus carries), the
-/// rest is skipped, and the call or signal that is being built throws. The values in an array or a
-/// variant must be of the type it was opened with.
+/// If a value cannot be sent (a text with a NUL, an invalid signature, more bytes than a bus allows), the
+/// rest is skipped, and the call or signal that is being built throws. The values in an array or a variant
+/// must have the type that was given when it was opened.
 public struct MessageWriter {
     private let message: DBusMessage
     private var iterator = DBusMessageIter()
@@ -12,10 +12,11 @@ public struct MessageWriter {
     private var depth = 0
     var error: DBusError?
 
-    /// The largest message that dbus-daemon accepts on the system bus, and the longest array of the
-    /// specification.
+    /// The largest message that dbus-daemon accepts on the system bus, in bytes; the specification has the
+    /// same limit for an array.
     private static let maximumSize = 32 << 20
-    /// 32 arrays and 32 structs may be nested; with variants the daemon stops at 64 in all.
+    /// The number of arrays that may be nested, and also of structs; with variants, the daemon allows 64
+    /// levels in all.
     private static let maximumDepth = 32
 
     init(_ message: DBusMessage) {
@@ -57,7 +58,7 @@ public struct MessageWriter {
         text(TypeCode.signature, value)
     }
 
-    /// Appends a file descriptor; the message has its own copy of it.
+    /// Appends a file descriptor; the message has a copy of its own.
     public mutating func append(_ value: DBusFileDescriptor) {
         guard error == nil else { return }
         // Refused by libdbus when it cannot be duplicated.
@@ -72,7 +73,7 @@ public struct MessageWriter {
         container(TypeCode.array, "y") { writer in writer.fixed(bytes) }
     }
 
-    /// Appends an array; `body` appends its elements, each of the type `element`.
+    /// Appends an array; `body` appends the elements, which must have the type `element`.
     public mutating func appendArray(of element: String, _ body: (inout MessageWriter) -> Void) {
         guard Syntax.isSingleSignature("a" + element) else {
             return fail("not an element's signature: \(element.debugDescription)")
@@ -125,7 +126,8 @@ public struct MessageWriter {
         if error == nil { error = DBusError(name, text) }
     }
 
-    /// Counts the bytes to be written, including alignment.
+    /// Adds bytes, including their alignment, to the size of the message; returns `false` if the message
+    /// becomes too large.
     private mutating func grow(by count: Int) -> Bool {
         guard error == nil else { return false }
         size += min(count, Self.maximumSize) + 8
@@ -151,7 +153,7 @@ public struct MessageWriter {
         if done == 0 { fail("out of memory", as: .failed) }
     }
 
-    /// Writes the elements of an open `ay`.
+    /// Writes the elements of an `ay` that was opened before.
     private mutating func fixed(_ bytes: [UInt8]) {
         guard let count = Int32(exactly: bytes.count), grow(by: bytes.count) else {
             return fail("more than an array may hold", as: .limitsExceeded)
@@ -236,7 +238,7 @@ extension MessageWriter {
         }
     }
 
-    /// Appends a value where libdbus would end the process if it had another type.
+    /// Appends a value that must have this type, because libdbus would end the process otherwise.
     private mutating func append(_ value: DBusValue, expecting signature: String) {
         guard value.signature == signature else {
             return fail("a value of type \(value.signature) where \(signature) is due")

@@ -1,6 +1,6 @@
-/// A peer's call, which is answered once, by the handler or later from any thread.
+/// A call from another connection, which is answered exactly once: by its handler, or later from any thread.
 ///
-/// A call that is released unanswered is answered with an error.
+/// If a call is released without an answer, an error is sent.
 public final class MethodCall: @unchecked Sendable {
     // `@unchecked`: only the executor touches `isAnswered`, or the last owner.
 
@@ -31,12 +31,12 @@ public final class MethodCall: @unchecked Sendable {
     /// The caller's unique name.
     public var sender: String { message.sender ?? "" }
 
-    /// The object that is called.
+    /// The path of the called object.
     public var path: ObjectPath { message.path ?? .root }
 
-    /// Whether the caller asks for no reply.
+    /// Whether the caller wants no reply.
     ///
-    /// Replying is then allowed, and does nothing.
+    /// If so, a reply is allowed, but not sent.
     public var wantsNoReply: Bool { message.wantsNoReply }
 
     /// Returns a reader of the arguments.
@@ -63,7 +63,7 @@ public final class MethodCall: @unchecked Sendable {
 
     /// Replies with an error.
     ///
-    /// An invalid error name is sent as `…Error.Failed`.
+    /// If the name of the error is invalid, `…Error.Failed` is sent.
     public func fail(_ error: DBusError) {
         if message.wantsNoReply { return }
         if let answer = try? message.makeError(error) { send(answer) }

@@ -3,7 +3,7 @@ public struct ObjectPath: Hashable, Sendable, CustomStringConvertible, Expressib
     /// The path as text.
     public let string: String
 
-    /// The path in a text; throws if the text is no path.
+    /// Makes a path from a text; throws if the text is not a valid path.
     public init(_ string: String) throws(DBusError) {
         guard Syntax.isPath(string) else {
             throw DBusError(.invalidArguments, "not an object path: \(string.debugDescription)")
@@ -11,13 +11,13 @@ public struct ObjectPath: Hashable, Sendable, CustomStringConvertible, Expressib
         self.string = string
     }
 
-    /// A path written in the source; it must be valid.
+    /// Makes a path from a literal, which must be valid.
     public init(stringLiteral value: String) {
         precondition(Syntax.isPath(value), "not an object path")
         string = value
     }
 
-    /// A path that libdbus has already checked.
+    /// Makes a path that libdbus has checked already.
     init(checked string: String) { self.string = string }
 
     /// `/`.
@@ -26,7 +26,7 @@ public struct ObjectPath: Hashable, Sendable, CustomStringConvertible, Expressib
     /// The path as text.
     public var description: String { string }
 
-    /// The path one element longer; throws when `element` has other characters than letters, digits and `_`.
+    /// The path with one more element; throws if `element` has characters other than letters, digits and `_`.
     public func appending(_ element: String) throws(DBusError) -> ObjectPath {
         try ObjectPath(string == "/" ? "/" + element : string + "/" + element)
     }
@@ -38,7 +38,7 @@ public struct ObjectPath: Hashable, Sendable, CustomStringConvertible, Expressib
             && string.utf8.dropFirst(ancestor.string.utf8.count).first == UInt8(ascii: "/")
     }
 
-    /// The element that follows `ancestor`, if the path lies below it.
+    /// The path element that follows `ancestor`, or `nil` if this path is not below it.
     func firstElement(below ancestor: ObjectPath) -> Substring? {
         guard isBelow(ancestor) else { return nil }
         let skipped = ancestor.string == "/" ? 1 : ancestor.string.utf8.count + 1

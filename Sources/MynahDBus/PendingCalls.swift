@@ -1,4 +1,4 @@
-/// The calls under way, by serial.
+/// The calls that have no reply yet, by serial.
 struct PendingCalls {
     typealias Completion = @Sendable (Result<DBusMessage, DBusError>) -> Void
 
@@ -9,12 +9,12 @@ struct PendingCalls {
     }
 
     private var calls: [UInt32: Call] = [:]
-    /// A lower bound of all deadlines.
+    /// A time that is not later than any deadline.
     ///
-    /// After a call was answered it may be too early, which costs one check.
+    /// The time may be too early after a call was answered, which costs one needless check.
     private(set) var nextDeadline: Int64?
 
-    /// Adds a call, and returns whether the next deadline changed.
+    /// Adds a call; returns whether `nextDeadline` changed.
     mutating func add(_ serial: UInt32, _ call: Call) -> Bool {
         calls[serial] = call
         guard call.deadline < nextDeadline ?? .max else { return false }
@@ -29,7 +29,7 @@ struct PendingCalls {
         return call
     }
 
-    /// Removes the calls whose deadline has passed, and returns them in the order in which they were made.
+    /// Removes the calls whose deadline has passed; returns them in the order in which they were made.
     mutating func takeExpired(now: Int64) -> [Call] {
         guard let next = nextDeadline, next <= now else { return [] }
         let expired = calls.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }

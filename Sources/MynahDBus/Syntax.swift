@@ -1,9 +1,9 @@
 import Glibc
 import MynahCDBus
 
-/// The syntax of names and paths.
+/// Checks the syntax of names and paths.
 ///
-/// libdbus ends the process on an invalid one, so each is checked here first.
+/// libdbus ends the process if a name or path is invalid, so each is checked here first.
 enum Syntax {
     static func isPath(_ string: String) -> Bool { check(string) { dbus_validate_path($0, nil) } }
     static func isInterface(_ string: String) -> Bool { check(string) { dbus_validate_interface($0, nil) } }
@@ -15,7 +15,7 @@ enum Syntax {
         check(string) { dbus_signature_validate_single($0, nil) }
     }
 
-    /// A text without a NUL; a Swift string is valid UTF-8 anyway.
+    /// Whether a text has no NUL; a Swift string is always valid UTF-8, so nothing else is checked.
     static func isText(_ string: String) -> Bool { check(string) { _ in 1 } }
 
     static func require(
@@ -29,7 +29,7 @@ enum Syntax {
     }
 }
 
-/// The type codes; `DBUS_TYPE_…` are macros that Swift does not import.
+/// The type codes of D-Bus, because Swift does not import the macros `DBUS_TYPE_…`.
 enum TypeCode {
     static let invalid: Int32 = 0
     static let byte = Int32(UInt8(ascii: "y"))
@@ -50,7 +50,7 @@ enum TypeCode {
     static let structure = Int32(UInt8(ascii: "r"))
     static let dictEntry = Int32(UInt8(ascii: "e"))
 
-    /// The code as a letter of a signature.
+    /// The letter of a type code in a signature.
     static func letter(_ code: Int32) -> String {
         UInt8(exactly: code).map { String(UnicodeScalar($0)) } ?? "?"
     }

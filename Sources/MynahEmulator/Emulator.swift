@@ -41,11 +41,11 @@ public actor Emulator {
 
     private var players: [DevicePlayer] { devices.players }
 
-    /// An emulator of one accessory, or of the devices that the apps of one phone play, on a radio that has
-    /// not been started.
+    /// Makes an emulator of one accessory, or of the devices that the apps of one phone play.
     ///
-    /// The phone has the name and the settings of the first device. `seed` makes the identifiers of
-    /// peripherals reproducible. Without an observer no events are made, which is fastest.
+    /// The radio must not be started yet. The phone has the name and the settings of the first device. `seed`
+    /// makes the identifiers of peripherals reproducible. Without an observer no events are made, which is
+    /// fastest.
     public init(
         _ devices: [EmulatedDevice], on radio: any PeripheralRadio, clock: some Clock<Duration>,
         stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,

@@ -90,7 +90,7 @@ package enum FaultTrigger: Hashable, Sendable {
 }
 
 extension FaultTrigger.Kind {
-    /// The kind of trigger for an operation.
+    /// Makes the kind of trigger for an operation.
     package init(_ operation: FaultTrigger.Operation) {
         self =
             switch operation {

@@ -9,7 +9,7 @@ package struct FaultFiring: Hashable, Sendable {
     /// The central, or `nil` if there is none or several.
     package var central: Peer.ID?
 
-    /// A firing.
+    /// Makes a firing.
     package init(fault: String, trigger: FaultTrigger.Kind, central: Peer.ID? = nil) {
         self.fault = fault
         self.trigger = trigger

@@ -21,7 +21,7 @@ package struct FaultRules: Sendable {
         /// itself.
         package var isNamedAlone: Bool
 
-        /// An operation.
+        /// Makes an operation.
         package init(
             _ kind: FaultTrigger.Operation, of attributes: [AttributeKey] = [], isDenied: Bool = false,
             isNamedAlone: Bool = false
@@ -42,7 +42,7 @@ package struct FaultRules: Sendable {
         /// The number of the central in the order of connecting, counted from 1, or 0 if it is not known.
         package var order: Int
 
-        /// A central.
+        /// Makes a central.
         package init(_ id: Peer.ID, address: DeviceAddress? = nil, order: Int = 0) {
             self.id = id
             self.address = address

@@ -22,7 +22,7 @@ package struct ACLPacket: Hashable, Sendable {
     /// The data, after the header.
     package var data: [UInt8]
 
-    /// A packet of a link.
+    /// Makes a packet of a link.
     package init(handle: ConnectionHandle, boundary: Boundary, data: [UInt8]) {
         self.handle = handle
         self.boundary = boundary

@@ -22,7 +22,7 @@ public struct H4Packet: Hashable, Sendable {
     /// The bytes after the type.
     public var body: [UInt8]
 
-    /// A packet.
+    /// Makes a packet.
     public init(_ type: H4PacketType, _ body: [UInt8]) {
         self.type = type
         self.body = body
@@ -45,7 +45,7 @@ package struct H4Decoder: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// A decoder at the beginning of a stream.
+    /// Makes a decoder at the beginning of a stream.
     package init() {}
 
     /// The number of bytes of an incomplete packet that are held.

@@ -7,7 +7,7 @@ package struct HCICommand: Hashable, Sendable {
     /// The command's parameters, at most 255 bytes.
     package var parameters: [UInt8]
 
-    /// A command.
+    /// Makes a command.
     package init(_ opcode: HCIOpcode, _ parameters: [UInt8] = []) {
         self.opcode = opcode
         self.parameters = parameters

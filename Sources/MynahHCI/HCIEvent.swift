@@ -8,7 +8,7 @@ package struct HCIEvent: Hashable, Sendable {
     /// The event's parameters, at most 255 bytes.
     package var parameters: [UInt8]
 
-    /// An event.
+    /// Makes an event.
     package init(_ code: UInt8, _ parameters: [UInt8]) {
         self.code = code
         self.parameters = parameters
@@ -141,7 +141,7 @@ package enum HCIEventContent: Hashable, Sendable {
         /// The number of completed packets.
         package var count: Int
 
-        /// A number of packets of a link.
+        /// Makes a number of packets of a link.
         package init(handle: ConnectionHandle, count: Int) {
             self.handle = handle
             self.count = count

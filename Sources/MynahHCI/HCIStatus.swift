@@ -3,7 +3,7 @@ package struct HCIStatus: Error, Hashable, Sendable {
     /// The number.
     package let code: UInt8
 
-    /// The status with this number.
+    /// Makes the status with this number.
     package init(_ code: UInt8) {
         self.code = code
     }

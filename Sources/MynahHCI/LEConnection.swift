@@ -46,7 +46,7 @@ package struct LEConnection: Hashable, Sendable {
     /// The connection parameters.
     package var parameters: Parameters
 
-    /// A link.
+    /// Makes a link.
     package init(
         handle: ConnectionHandle, role: Role, peer: DeviceAddress, peerResolvable: DeviceAddress? = nil,
         parameters: Parameters = Parameters()

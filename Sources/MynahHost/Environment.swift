@@ -29,7 +29,7 @@ struct Environment: Sendable {
         self.random = random
     }
 
-    /// The executor of a run with virtual time, or `nil`.
+    /// The executor of a run with virtual time, or `nil` for the machine's time.
     var preferredExecutor: (any TaskExecutor)? { clock.taskExecutor }
 
     /// Starts a task of the radio that no other task waits for.

@@ -15,7 +15,7 @@ extension PeripheralRadio where Self == HostRadio {
 }
 
 extension HostRadio {
-    /// A radio on the controller with a command-line address such as `tcp-client:127.0.0.1:6402`.
+    /// Makes a radio on the controller with a command-line address such as `tcp-client:127.0.0.1:6402`.
     ///
     /// The radio connects to the controller when it starts. Throws a `RadioError` that lists the valid forms
     /// if the address is invalid.

@@ -18,7 +18,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     let environment: Environment
     let drivers: HostDrivers
     var stage = Stage.stopped
-    /// Calls that wait until Bluetooth is turned on or off, or `nil` if no change is under way.
+    /// Calls that wait until Bluetooth is turned on or off, or `nil` if nothing is being changed.
     var powerWaiters: [CheckedContinuation<Void, Never>]?
 
     /// Makes a radio that is not started; `clock` measures its deadlines.
@@ -51,7 +51,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     /// The executor to prefer in a task that makes many calls to the radio: the task continues on the
     /// executor of the answer, without a switch.
     package nonisolated var taskExecutor: any TaskExecutor { preferredExecutor ?? environment.tasks }
-    /// The executor of a run with virtual time, or `nil`.
+    /// The executor of a run with virtual time, or `nil` for the machine's time.
     public nonisolated var preferredExecutor: (any TaskExecutor)? { environment.preferredExecutor }
     /// The name of the radio in messages.
     package nonisolated var name: String { options.name }

@@ -23,6 +23,6 @@ public struct HostRadioOptions: Sendable {
     /// The number of packets that wait on a link above which a value is refused.
     package var queueLimit = 64
 
-    /// The default options.
+    /// Makes the default options.
     public init() {}
 }

@@ -237,7 +237,7 @@ struct LinkTable {
         return (index, frame)
     }
 
-    /// A link ended.
+    /// Handles the end of a link.
     mutating func ended(_ handle: ConnectionHandle, _ reason: HCIStatus, _ actions: inout [Action]) {
         guard let link = links.removeValue(forKey: handle) else { return }
         actions.append(.removed(link))

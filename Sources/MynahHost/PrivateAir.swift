@@ -8,7 +8,7 @@ package import MynahSupport
 /// Only here do keys, nonces and passkeys follow from a seed. The controllers of its radios are always on
 /// this air.
 package final class PrivateAir: Sendable {
-    /// The air.
+    /// The virtual air.
     package let air: LiveAir
     private let seed: UInt64
     private let time: VirtualTime

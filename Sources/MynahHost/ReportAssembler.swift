@@ -11,7 +11,7 @@ package struct ReportAssembler: Sendable {
 
     private var pieces: [Key: [UInt8]] = [:]
 
-    /// An assembler without pieces.
+    /// Makes an assembler without pieces.
     package init() {}
 
     /// The maximum length of advertising data in bytes (7.8.57).

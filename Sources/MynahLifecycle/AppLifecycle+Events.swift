@@ -158,7 +158,7 @@ extension AppLifecycle {
     }
 
     /// Handles a new Bluetooth state: below poweredOn advertising pauses, and below poweredOff the services
-    /// and the advertising are gone (CBPeripheralManager).
+    /// and the advertising are removed (CBPeripheralManager).
     ///
     /// Disconnecting the centrals below poweredOn is the task of the radio, which reports each disconnection.
     ///

@@ -1,19 +1,24 @@
 import MynahCore
 
-/// The life cycle of an iOS app, as a state machine without clock or radio: events with their times in,
-/// actions out.
+/// The life cycle of an iOS app, as a state machine that handles events with their times and returns
+/// actions; it has no clock and no radio.
 ///
-/// Apple documents that an app without the background mode neither advertises nor answers off the screen and
-/// gets what was queued when it returns; that one with it is woken for "read, write, or subscription events",
-/// has "around 10 seconds", and is throttled or ended when it overruns ("Core Bluetooth Background Processing
-/// for iOS Apps"); that one with a restore identifier is relaunched after the system ended it or it crashed,
-/// and not after the user's quit (TN3115); and the fate of adverts and services while Bluetooth is off
-/// (CBPeripheralManager). A central is woken for every call of its delegate. A central without the
-/// background mode gets events of its connections when it runs again. No capture confirms any of this.
-/// Each point that Apple leaves open is an assumption, and the code that decides it says so.
+/// Apple documents the following rules, which no capture confirms:
 ///
-/// A time that an event names must not be before the last one's; an event that makes no sense in a state
-/// changes nothing.
+/// - An app without the background mode neither advertises nor answers while it is off the screen. When it
+///   returns, it gets the queued events ("Core Bluetooth Background Processing for iOS Apps").
+/// - An app with the background mode is woken for "read, write, or subscription events", has "around 10
+///   seconds", and is throttled or ended if it takes longer (same guide).
+/// - An app with a restore identifier is relaunched after the system has ended it or it has crashed, but not
+///   after the user has quit it (TN3115).
+/// - CBPeripheralManager says what happens to advertising and services while Bluetooth is off.
+/// - A central is woken for every call of its delegate. Without the background mode, it gets events of its
+///   connections when it runs again.
+///
+/// Each point that Apple leaves open is an assumption, which the code for that point mentions.
+///
+/// An event must not have an earlier time than the event before. An event that is impossible in the current
+/// state changes nothing.
 package struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable
 where Instant.Duration == Duration {
     /// The phase of the app's life cycle, with the data that is valid in it.

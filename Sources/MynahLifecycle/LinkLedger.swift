@@ -57,7 +57,7 @@ package struct LinkLedger: Sendable {
     private var shared: Set<Peer.ID> = []
     private var lastRequest: UInt64 = 0
 
-    /// No links.
+    /// Makes a ledger without links.
     package init() {}
 
     // MARK: State

@@ -17,7 +17,7 @@ package struct RadioAccounts: Sendable {
         package var waits = false
         package var links: Set<Peer.ID> = []
 
-        /// Nothing.
+        /// Makes empty accounts.
         package init() {}
 
         /// The use of the whole radio.

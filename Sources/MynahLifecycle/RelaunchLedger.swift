@@ -12,7 +12,7 @@ package struct RelaunchLedger: Hashable, Sendable {
         /// The cause's number.
         package var number: Int
 
-        /// A cause.
+        /// Makes a cause.
         package init(_ kind: RelaunchCause, _ number: Int) {
             (self.kind, self.number) = (kind, number)
         }
@@ -25,7 +25,7 @@ package struct RelaunchLedger: Hashable, Sendable {
         /// The number of the last cause before the app ran.
         package var number: Int
 
-        /// An app.
+        /// Makes an app.
         package init(_ name: String, _ number: Int) {
             (self.name, self.number) = (name, number)
         }

@@ -64,7 +64,7 @@ package struct SubscriptionLedger: Sendable {
     private var entries: [Characteristic: Entry] = [:]
     private var lastWrite: UInt64 = 0
 
-    /// No subscriptions.
+    /// Makes a ledger without subscriptions.
     package init() {}
 
     // MARK: State

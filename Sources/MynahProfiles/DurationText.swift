@@ -7,7 +7,7 @@ public enum DurationText {
         /// The reason, worded to follow the name of the value.
         public var message: String
 
-        /// A reason.
+        /// Makes a reason from its message.
         package init(message: String) { self.message = message }
     }
 

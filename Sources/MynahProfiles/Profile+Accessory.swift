@@ -12,7 +12,7 @@ extension Profile.App {
         /// A part of the name that the accessory advertises, or `nil` for any.
         package var nameSubstring: String?
 
-        /// A descriptor.
+        /// Makes a descriptor.
         package init(
             serviceUUID: BluetoothUUID? = nil, companyIdentifier: UInt16? = nil, nameSubstring: String? = nil
         ) {

@@ -121,7 +121,7 @@ extension Profile {
             /// The weakest RSSI that matches, in dBm, or `nil` for any.
             public var rssi: Int?
 
-            /// No conditions.
+            /// Makes a selection without conditions.
             public init() {}
         }
 

@@ -28,7 +28,7 @@ extension Profile {
     package struct ParameterRequest: Hashable, Sendable {
         /// The parameters.
         package var wanted: ConnectionParameterRange
-        /// The time after the connection began.
+        /// The time from the beginning of the connection to the request.
         package var delay: Duration
     }
 

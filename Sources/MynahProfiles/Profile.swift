@@ -83,9 +83,9 @@ public struct Profile: Sendable {
         public var every: Duration?
         /// The maximum length of a written value.
         public var maximumLength: Int
-        /// The error with which every read is answered, or `nil`.
+        /// The error with which every read is answered, or `nil` if reads return values.
         public var readError: ATTError?
-        /// The error with which every write is answered, or `nil`.
+        /// The error with which every write is answered, or `nil` if writes are accepted.
         public var writeError: ATTError?
         /// The requests that a test answers.
         package var asked: AskedAccess = []
@@ -113,7 +113,7 @@ public struct Profile: Sendable {
     public struct Descriptor: Sendable {
         /// The descriptor's type.
         public var uuid: BluetoothUUID
-        /// `read`, `write` or both.
+        /// The supported operations: `read`, `write` or both.
         public var properties: CharacteristicProperties
         /// The security that each kind of access requires.
         public var permissions: AttributePermissions

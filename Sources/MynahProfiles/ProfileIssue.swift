@@ -8,7 +8,7 @@ public struct SourceMark: Hashable, Sendable {
     /// The column.
     public var column: Int
 
-    /// A position.
+    /// Makes a position.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -43,7 +43,7 @@ public struct ProfileIssue: Hashable, Sendable {
     /// The text of the line at the position.
     public var sourceLine: String?
 
-    /// An issue.
+    /// Makes an issue.
     public init(
         severity: Severity = .error, file: String, mark: SourceMark? = nil, path: String? = nil,
         message: String, sourceLine: String? = nil

@@ -36,7 +36,7 @@ final class ControlSession: Sendable {
         self.clock = clock
     }
 
-    /// The API of a run.
+    /// The control API of a run.
     func api(of run: any ControlledRun) -> ControlAPI {
         ControlAPI(run, journal, version: version, profiles: plan.profiles, clock: clock)
     }

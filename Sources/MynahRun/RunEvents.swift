@@ -87,7 +87,7 @@ final class RunEvents: Sendable {
         tell(.warning, warning.code, warning.message)
     }
 
-    /// Reports an error of the run itself that does not end it; as a message, if no output shows events.
+    /// Reports an error that does not end the run, as an event, or as a message if no output shows events.
     func fail(_ error: RadioError) {
         tell(.error, error.code.rawValue, error.description)
     }

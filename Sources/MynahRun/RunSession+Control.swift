@@ -154,7 +154,7 @@ extension RunSession: ControlledRun {
 }
 
 extension ControlProblem {
-    /// The problem of a profile with issues.
+    /// Makes the problem of a profile with issues.
     fileprivate init(_ issues: [ProfileIssue], status: Int = 400) {
         self.init(
             status,

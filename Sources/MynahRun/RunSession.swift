@@ -8,7 +8,7 @@ import MynahSupport
 
 /// The result of a run.
 package struct RunEnd: Sendable {
-    /// The error that ended the run, or `nil`.
+    /// The error that ended the run, or `nil` if no error did.
     package var failure: RadioError?
     /// The reason that the run did not reach its goal, or `nil` if it did or had none; names in it may
     /// contain any characters.
@@ -25,7 +25,7 @@ package final class RunSession: Sendable {
     /// The devices that share one radio.
     struct Run: Sendable {
         var devices: [EmulatedDevice]
-        /// The services that the apps' phone itself provides, or `nil`.
+        /// The services that the apps' phone itself provides, or `nil` if it provides none.
         var phone: EmulatedDevice?
         var profiles: [Profile]
         /// The seed for identifiers of peripherals, or `nil` for random ones.

@@ -4,7 +4,7 @@ package import MynahSupport
 
 /// The user's choice of a clock for a run.
 package enum ClockChoice: String, CaseIterable, Sendable {
-    /// The machine's.
+    /// The real clock of the machine.
     case real
     /// Virtual time that jumps to the next event when nothing is left to do.
     case fast

@@ -108,7 +108,7 @@ final class RunWatch: RunObserver {
     /// the run ended.
     func report(_ failure: String?) -> String? { scenario?.report(failure ?? cause) }
 
-    /// The error if the run did not reach its goal, or `nil`.
+    /// The error of a run that did not reach its goal, or `nil` if the goal was reached.
     var problem: String? {
         let (missed, end) = goal.withLock { ($0.missed, $0.end) }
         let list = missed.joined(separator: "; ")

@@ -17,7 +17,7 @@ public enum JSON: Hashable, Sendable {
         /// The value.
         public var value: JSON
 
-        /// A member.
+        /// Makes a member.
         public init(_ key: String, _ value: JSON) {
             self.key = key
             self.value = value

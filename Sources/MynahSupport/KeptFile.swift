@@ -5,7 +5,7 @@ import Glibc
 public struct KeptFile: Hashable, Sendable {
     /// The reason of a failure, as the end of a sentence about the file.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The words.
+        /// The reason as text.
         public var description: String
 
         package init(description: String) { self.description = description }

@@ -67,7 +67,7 @@ package struct NamedField: Hashable, Sendable {
 }
 
 extension [NamedField] {
-    /// The fields as a JSON object, with numbers in their units.
+    /// Makes the fields as a JSON object, with numbers in their units.
     package var json: JSON { .object(map { .init($0.name, $0.value.json) }) }
 }
 

@@ -116,7 +116,7 @@ final class CentralConnections {
         release(manager, memory.ledger.devices(of: manager.key)) { $0.end(manager.key, into: &$1) }
     }
 
-    /// The phone stopped.
+    /// Handles that the phone has stopped.
     func stop(_ error: RadioError) {
         (memory.ledger, actions, memory.links) = (LinkLedger(), [], CentralLinks())
         endDelays()
@@ -125,7 +125,7 @@ final class CentralConnections {
 
     // MARK: Events of the radio
 
-    /// A link began.
+    /// Handles the beginning of a link.
     func began(_ peer: Peer) {
         guard let (address, actions) = connector.device(of: peer) else {
             return work.start(.disconnect(peer.id))
@@ -146,7 +146,7 @@ final class CentralConnections {
         if let own = peer.address { moved(peer.id, to: own) }
     }
 
-    /// A link ended.
+    /// Handles the end of a link.
     func ended(_ link: Peer.ID, _ error: RadioError?) {
         let address = memory.ledger.address(of: link)
         let holding = address.map { alerts.candidates(memory.ledger.holders(of: link), for: $0) } ?? []

@@ -12,7 +12,7 @@ final class CentralManagerState {
         /// The radio options of the scan, for a manager without an app.
         var options: ScanOptions
 
-        /// The scan of an app.
+        /// Makes the scan of an app.
         init(services: [BluetoothUUID], options: ScanOptions, mode: ScanMode) {
             request = AppScan(
                 services: services, solicited: options.solicitedServiceUUIDs,
@@ -66,7 +66,7 @@ final class CentralManagerState {
     /// The last saved state, or `nil` if none was saved.
     var saved: PreservedCentralState?
 
-    /// A manager without an app.
+    /// Makes a manager without an app.
     ///
     /// Such a manager counts as a separate app that is always in the foreground.
     init(number: UInt64, state: RadioState, options: CentralManager.Options, sink: (any CentralManagerSink)?)
@@ -80,7 +80,7 @@ final class CentralManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// An app's.
+    /// Makes the manager of an app.
     init(
         number: UInt64, app: AppProcess, restoreIdentifier: String?, options: CentralManager.Options,
         sink: (any CentralManagerSink)?

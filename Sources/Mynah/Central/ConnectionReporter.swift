@@ -24,7 +24,7 @@ struct ConnectionReporter {
         }
     }
 
-    /// A link began.
+    /// Handles the beginning of a link.
     func linkBegan(_ link: Peer.ID) {
         for manager in memory.managers { tell(manager, of: link) }
     }

@@ -84,7 +84,7 @@ final class PhoneAlerts {
         change { $0.quit(app.number, into: &$1) }
     }
 
-    /// The phone stopped.
+    /// Handles that the phone has stopped.
     func stop() {
         policy = AlertPolicy()
     }

@@ -130,7 +130,7 @@ final class PhoneConnector {
 }
 
 extension LinkInitiator.Outcome {
-    /// The outcome of an attempt that ended with a radio's error.
+    /// Makes the outcome of an attempt that ended with a radio's error.
     init(_ error: RadioError) {
         switch error.code {
         // A pending connection does not fail because a link did not come about. A radio that is gone reports

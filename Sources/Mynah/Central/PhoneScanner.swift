@@ -146,7 +146,7 @@ final class PhoneScanner {
         restart = pause.map { work.tell(.listenAnew, at: clock.now.advanced(by: $0), on: clock) }
     }
 
-    /// The phone stopped.
+    /// Handles that the phone has stopped.
     func stop() {
         restart?.cancel()
         restart = nil

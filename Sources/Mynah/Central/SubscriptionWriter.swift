@@ -71,7 +71,7 @@ final class SubscriptionWriter {
         change { $0.servicesChanged(handles, on: link, error, into: &$1) }
     }
 
-    /// The phone stopped.
+    /// Handles that the phone has stopped.
     func stop(_ error: RequestError) {
         ledger = SubscriptionLedger()
         configurations = [:]

@@ -64,7 +64,7 @@ struct DoctorProbes: Sendable {
         }
     }
 
-    /// The adapter of a `user:` address, as in `hci0`, or `nil`.
+    /// The adapter of a `user:` address, such as `hci0`, or `nil` for any other radio.
     private var userChannel: String? {
         if case .hci(.userChannel(let index)) = radio { "hci\(index)" } else { nil }
     }

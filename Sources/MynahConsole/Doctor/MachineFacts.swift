@@ -39,7 +39,7 @@ package struct MachineFacts: Hashable, Sendable {
             case hidden(String)
         }
 
-        /// `6.1.0-18-amd64`.
+        /// The kernel's release, such as `6.1.0-18-amd64`.
         package var release: String
         package var bluetooth: Bluetooth
         /// The names of the adapters in sysfs, such as `hci0`.
@@ -203,7 +203,7 @@ package struct BlueZFacts: Hashable, Sendable {
     }
 
     package struct Version: Hashable, Sendable {
-        /// `5.66`.
+        /// The version as text, such as `5.66`.
         package var text: String
         /// The oldest supported version.
         package var oldest: String
@@ -226,7 +226,7 @@ package struct BlueZFacts: Hashable, Sendable {
     }
 
     package struct Adapter: Hashable, Sendable {
-        /// `hci0`.
+        /// The adapter's name, such as `hci0`.
         package var name: String
         package var address: String
         package var isPowered: Bool

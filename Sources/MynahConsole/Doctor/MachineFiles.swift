@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Reads the files of a machine for `mynah doctor`, and changes none of them.
 package struct MachineFiles: Sendable {
-    /// The folder of the machine's files; empty for the machine itself.
+    /// The folder that contains a copy of a machine's files, or an empty text for the files of this machine.
     package let root: String
 
     package init(root: String = "") { self.root = root }

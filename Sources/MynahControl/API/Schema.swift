@@ -31,9 +31,9 @@ indirect enum Schema: Hashable, Sendable {
     /// The rule for members of an object that its schema does not name.
     enum Others: Hashable, Sendable {
         case refused
-        /// They may have any value, in an answer.
+        /// Answers may have other members with any value.
         case any
-        /// They may have any JSON that the parser accepts, in a request.
+        /// Requests may have other members with any JSON that the parser accepts.
         case written
     }
 

@@ -27,7 +27,7 @@ package struct ControlClient: Sendable {
         /// A JSON document, or `nil` for none.
         package var body: [UInt8]?
 
-        /// A request.
+        /// Makes a request.
         package init(_ method: String, _ target: String, headers: [HTTPField] = [], body: [UInt8]? = nil) {
             self.method = method
             self.target = target

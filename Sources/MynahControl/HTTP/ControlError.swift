@@ -29,7 +29,7 @@ package struct ControlError: Error, Hashable, Sendable {
     /// A sentence or a command that says what to do, or `nil` if no remedy is known.
     package var remedy: String?
 
-    /// An error.
+    /// Makes an error.
     package init(_ code: Code, _ message: String, remedy: String? = nil) {
         self.code = code
         self.message = message

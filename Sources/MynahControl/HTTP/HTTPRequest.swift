@@ -5,7 +5,7 @@ package struct HTTPField: Hashable, Sendable {
     /// The value.
     package var value: String
 
-    /// A field.
+    /// Makes a field.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -19,7 +19,7 @@ package struct HTTPQueryItem: Hashable, Sendable {
     /// The text after the equals sign, or empty if there is none.
     package var value: String
 
-    /// An item.
+    /// Makes an item.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -66,7 +66,7 @@ package struct HTTPRequest: Hashable, Sendable {
     /// `true` if the request came through a Unix socket, whose users may name files.
     package var isUnixSocket: Bool
 
-    /// A request.
+    /// Makes a request.
     package init(
         method: String, path: [String], query: [HTTPQueryItem] = [], headers: [HTTPField] = [],
         body: [UInt8] = [], isUnixSocket: Bool = false

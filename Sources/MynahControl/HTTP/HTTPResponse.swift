@@ -22,7 +22,7 @@ package struct HTTPResponse: Sendable {
     /// The body.
     package var body: Body
 
-    /// A response.
+    /// Makes a response.
     package init(_ status: Int, contentType: String, headers: [HTTPField] = [], body: Body) {
         self.status = status
         self.contentType = contentType
@@ -50,7 +50,7 @@ package struct HTTPResponse: Sendable {
         HTTPResponse(200, contentType: "text/event-stream", body: .stream(body))
     }
 
-    /// A problem document (RFC 9457); `headers` are additional fields, such as `Allow` for status 405.
+    /// Makes a problem document (RFC 9457); `headers` are additional fields, such as `Allow` for status 405.
     package init(_ problem: ControlProblem, headers: [HTTPField] = []) {
         var response = HTTPResponse.json(problem.json, status: problem.status)
         response.contentType = "application/problem+json"

@@ -7,7 +7,7 @@ package struct ServerSentEvent: Hashable, Sendable {
     /// The data, of any number of lines.
     package var data: String
 
-    /// An event.
+    /// Makes an event.
     package init(id: String? = nil, event: String? = nil, data: String) {
         self.id = id
         self.event = event
@@ -30,7 +30,7 @@ package struct ServerSentEventParser: Sendable {
     private var data: [UInt8] = []
     private var hasData = false
 
-    /// A parser at the beginning of a stream.
+    /// Makes a parser at the beginning of a stream.
     package init(limit: Int = 16 << 20) {
         self.limit = limit
     }

@@ -2,7 +2,7 @@ package import Mynah
 package import MynahCore
 
 extension AttributeTree {
-    /// The attribute tree of the services that were discovered on a device.
+    /// Makes the attribute tree of the services that were discovered on a device.
     package init(_ services: [DiscoveredService]) {
         self.init(
             services.map { service in

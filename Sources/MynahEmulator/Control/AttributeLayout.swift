@@ -9,7 +9,7 @@ package struct AttributeLayout: Hashable, Sendable {
     /// The fields of the attribute's value; empty if they are not known.
     package var fields: [FieldShape]
 
-    /// An attribute with a known layout of its value, or with `nil` if it is not known.
+    /// Makes an attribute with a known layout of its value, or with `nil` if it is not known.
     package init(path: String, layout: ValueLayout?) {
         self.path = path
         fields = layout?.shapes ?? []

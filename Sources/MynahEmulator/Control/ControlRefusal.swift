@@ -10,7 +10,7 @@ package enum ControlRefusal: Error, Hashable, Sendable {
     /// The request is wrong in any state.
     case invalid(String)
 
-    /// The sentence.
+    /// The refusal, as a sentence.
     package var message: String {
         switch self {
         case .notFound(let message), .conflict(let message), .invalid(let message): message
@@ -26,7 +26,7 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         return .notFound("\(label) has no \(kind) \"\(name)\"\(near ?? known)")
     }
 
-    /// The refusal for an error of the radio.
+    /// Makes the refusal for an error of the radio.
     init(_ error: RadioError) {
         switch error.code {
         case .valueTooLong, .advertisementRefused: self = .invalid(error.description)

@@ -27,7 +27,7 @@ public struct EmulatedApp: Sendable {
     /// The name of the app's phone, or `nil` if that has none.
     package var phone: String?
 
-    /// An app.
+    /// Makes an app.
     public init(
         description: AppDescription, startState: Profile.App.StartState, advertising: PhoneAdvertising
     ) {
@@ -36,7 +36,7 @@ public struct EmulatedApp: Sendable {
         self.advertising = advertising
     }
 
-    /// The app that a profile declares under a name, with its central managers.
+    /// Makes the app that a profile declares under a name, with its central managers.
     public init(_ app: Profile.App, name: String, centrals: [Profile.Central] = []) {
         let isRestored = app.backgroundModes.contains(.bluetoothPeripheral)
         description = AppDescription(
@@ -61,7 +61,7 @@ public struct EmulatedApp: Sendable {
 }
 
 extension AppTransition {
-    /// The transition into the initial state of an app.
+    /// Makes the transition into the initial state of an app.
     init(into state: Profile.App.StartState) {
         self =
             switch state {

@@ -5,7 +5,7 @@ public import MynahProfiles
 import MynahSupport
 
 extension AppRules {
-    /// The rules for the app that a profile declares.
+    /// Makes the rules for the app that a profile declares.
     public init(_ app: Profile.App) {
         self.init()
         backgroundModes = Set(app.backgroundModes)
@@ -19,7 +19,7 @@ extension AppRules {
 }
 
 extension PhoneAdvertising {
-    /// The phone of a profile's app.
+    /// Makes the phone of a profile's app.
     public init(_ app: Profile.App) {
         self.init(
             iOS: app.iOS, foregroundInterval: app.foregroundInterval,
@@ -29,7 +29,7 @@ extension PhoneAdvertising {
 }
 
 extension AppAdvertisement {
-    /// An app's advertising request, made from a profile's advertisement.
+    /// Makes an app's advertising request, made from a profile's advertisement.
     public init(_ advertising: Profile.Advertising, mode: AdvertisingMode) {
         self.init(
             localName: advertising.advertisement.localName,

@@ -20,7 +20,7 @@ public struct DeviceEvent: Hashable, Sendable {
     /// The members of a parsed event for which this version has no fields, and the fields of its value.
     private var others: [JSON.Member] = []
 
-    /// An event.
+    /// Makes an event.
     package init(
         time: WallTime, _ name: Name, _ payload: EventPayload = .none, of device: String? = nil,
         isQueued: Bool = false
@@ -32,7 +32,7 @@ public struct DeviceEvent: Hashable, Sendable {
         self.isQueued = isQueued
     }
 
-    /// An event with these fields, in JSON form.
+    /// Makes an event with these fields, in JSON form.
     package init(time: WallTime, name: Name, fields: [JSON.Member]) {
         self.init(time: time, name)
         let known = EventTable.fields(of: name)

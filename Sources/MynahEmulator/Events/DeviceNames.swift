@@ -4,7 +4,7 @@ import MynahSupport
 public struct DeviceNames: Sendable {
     /// The reason that a name is refused, as a sentence without its full stop.
     public struct Problem: Error, Hashable, Sendable {
-        /// The sentence.
+        /// The problem, as a sentence.
         public var message: String
     }
 
@@ -21,7 +21,7 @@ public struct DeviceNames: Sendable {
         /// The name of the phone that the device's app is on, or `nil` if it has none.
         package var phone: String?
 
-        /// A device.
+        /// Makes a device.
         public init(label: String, file: String, isApp: Bool, peripherals: [String] = []) {
             self.label = label
             self.file = file
@@ -39,7 +39,7 @@ public struct DeviceNames: Sendable {
     /// The devices, in the order of the command line.
     public let devices: [Device]
 
-    /// The names of these devices.
+    /// Makes the names of these devices.
     public init(_ devices: [Device]) {
         self.devices = devices
     }

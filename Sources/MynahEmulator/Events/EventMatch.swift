@@ -10,7 +10,7 @@ import MynahValues
 public struct EventMatch: Hashable, Sendable {
     /// The reason that a match is invalid, as a sentence without its full stop.
     public struct Problem: Error, Hashable, Sendable {
-        /// The sentence.
+        /// The problem, as a sentence.
         public var message: String
     }
 
@@ -22,11 +22,12 @@ public struct EventMatch: Hashable, Sendable {
         case value(BytePattern)
         /// The event concerns this attribute.
         case of(AttributeName)
-        /// The field with this key compares like this with this number.
+        /// The field with this key is above, below or equal to this number, as the comparison requires.
         case compares(String, Comparison, ExactNumber)
         /// The field of the value with this name equals this text.
         case field(String, equals: String)
-        /// The field of the value with this name compares like this with this number.
+        /// The field of the value with this name is above, below or equal to this number, as the comparison
+        /// requires.
         case fieldCompares(String, Comparison, ExactNumber)
         /// The value has decoded fields.
         case hasFields

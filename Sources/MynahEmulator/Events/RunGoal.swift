@@ -15,8 +15,9 @@ public struct RunGoal: Sendable {
     /// The reason for the run's end, or `nil` while it continues.
     public private(set) var end: End?
 
-    /// A run that ends when an event of each match has happened, in any order; without matches, only the time
-    /// limit ends it.
+    /// Makes the goal of a run that ends when an event of each match has happened, in any order.
+    ///
+    /// Without matches, only the time limit ends the run.
     public init(_ matches: [EventMatch] = []) {
         missing = matches
         isAwaiting = !matches.isEmpty

@@ -8,7 +8,7 @@ public struct WallTime: Hashable, Sendable {
     /// `true` for a run with virtual time, whose times are always shown in UTC.
     package var isVirtual = false
 
-    /// The time that is a number of microseconds after the beginning of 1970, UTC.
+    /// Makes a time from a number of microseconds after the beginning of 1970, UTC.
     public init(microseconds: Int64) {
         self.microseconds = microseconds
     }

@@ -13,7 +13,7 @@ package struct DeviceFault: Hashable, Sendable {
     /// The number of times that the fault was applied since it was turned on.
     package var applied: Int
 
-    /// A fault with its state.
+    /// Makes a fault with its state.
     package init(name: String, isOff: Bool, applied: Int) {
         self.name = name
         self.isOff = isOff

@@ -36,11 +36,11 @@ struct AttributeTable {
         var path: String?
         var source: Source
         var maximumLength: Int
-        /// The error with which every read is answered, or `nil`.
+        /// The error with which every read is answered, or `nil` if reads return values.
         var readError: ATTError?
-        /// The error with which every write is answered, or `nil`.
+        /// The error with which every write is answered, or `nil` if writes are accepted.
         var writeError: ATTError?
-        /// The period of sending the value to subscribers, or `nil`.
+        /// The period in which the value is sent to subscribers, or `nil` if it is not sent regularly.
         var every: Duration?
         /// The times of sending recorded values to subscribers, or `nil` if there is no recording.
         var recording: RecordedValues?
@@ -77,7 +77,7 @@ struct AttributeTable {
     /// Returns whether the table has an attribute.
     func contains(_ key: AttributeKey) -> Bool { entries.index(forKey: key) != nil }
 
-    /// An attribute as events describe it; empty if the attribute is unknown.
+    /// Makes an attribute as events describe it; empty if the attribute is unknown.
     func eventAttribute(of key: AttributeKey) -> EventAttribute { eventAttributes[key] ?? .init() }
 
     /// The name of an attribute in messages: the one that distinguishes it, or else its type.
@@ -179,7 +179,7 @@ struct AttributeTable {
         return try newValues(of: request)
     }
 
-    /// The attributes' new values after a write, whether or not the profile declares an error for it.
+    /// The new values of the attributes after a write; a `writeError` of the profile is ignored.
     func newValues(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
         var changed: [AttributeKey: [UInt8]] = [:]
         for part in request.parts {

@@ -105,12 +105,12 @@ extension UInt32 {
 }
 
 extension [UInt8] {
-    /// The four bytes of a number, least significant first.
+    /// Makes the four bytes of a number, least significant first.
     init(littleEndian number: UInt32) {
         self = [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
     }
 
-    /// The first bytes of a text, cut at the end of a character.
+    /// Makes the first bytes of a text, cut at the end of a character.
     init(_ text: String, longest: Int) {
         let bytes = Array(text.utf8)
         guard bytes.count > longest else {

@@ -57,7 +57,7 @@ struct MediaPlayer {
     /// The position in the track, and the time at which it was valid.
     private var elapsed: (place: Duration, at: Duration)
 
-    /// The player at the start; without media it belongs to no app.
+    /// Makes the player at the start; without media it belongs to no app.
     init(_ media: Profile.PhoneMedia?, at now: Duration = .zero) {
         self.media = media
         isPlaying = media?.state == .playing

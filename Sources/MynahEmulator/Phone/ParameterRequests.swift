@@ -83,7 +83,7 @@ extension PlayerLink {
 }
 
 extension EventPayload.Parameters {
-    /// The payload with a report about the link to a central, or to a peripheral.
+    /// Makes the payload with a report about the link to a central, or to a peripheral.
     init(_ report: ConnectionParameterReport, _ central: EventCentral?, _ peripheral: EventPeripheral) {
         self.init()
         self.central = central

@@ -105,8 +105,10 @@ struct AppSide {
         return isWokenByState
     }
 
-    /// Whether the app itself reports changes of the phone's Bluetooth state: after the wake that they cause,
-    /// or not at all if its user does not allow it to use Bluetooth or has not picked an accessory.
+    /// Whether the app itself reports changes of the phone's Bluetooth state.
+    ///
+    /// The app reports a change after the wake that the change causes. An app that may not use Bluetooth, or
+    /// whose user has not picked an accessory, reports no change.
     var reportsOwnState: Bool {
         app?.access.isToBeWokenByState == true || app?.access.awaitsAccessory == true || !isAuthorized
     }
@@ -123,7 +125,8 @@ struct AppSide {
         return isOwn != isStateOwn
     }
 
-    /// Reports extraneous work, once for each wake; `wake` is the wake that the work belongs to, or `nil`.
+    /// Reports extraneous work, once for each wake; `wake` is the wake of the work, or `nil` if no wake led
+    /// to the work.
     mutating func noteExtraneous(
         _ work: ExtraneousWork, in wake: Int?, _ peripheral: EventPeripheral = .init(),
         on attribute: EventAttribute = .init(), to events: EventReporter

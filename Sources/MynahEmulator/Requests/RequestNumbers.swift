@@ -15,7 +15,7 @@ package final class RequestNumbers: Sendable {
 
     private let state = Lock(State())
 
-    /// The numbers begin with 1.
+    /// Makes a counter whose numbers begin with 1.
     package init() {}
 
     /// The next number.

@@ -28,7 +28,7 @@ final class ScenarioPlayer {
     private let isPlaying: Lock<Bool>
     private var played: [Played] = []
     private var last = 0
-    /// Called when the devices are ready, or `nil`.
+    /// The function to call when the devices are ready, or `nil` if there is none.
     private var whenReady: (() -> Void)?
 
     init(_ clock: RunClock, _ link: EmulatorLink, isPlaying: Lock<Bool>) {

@@ -13,7 +13,7 @@ public final class CaptureFile: Sendable {
         package var warn: @Sendable (RadioWarning) -> Void
         package var fail: @Sendable (RadioError) -> Void
 
-        /// Handlers for warnings, and for the error that ended the capture.
+        /// Makes handlers for warnings, and for the error that ended the capture.
         public init(
             warn: @escaping @Sendable (RadioWarning) -> Void, fail: @escaping @Sendable (RadioError) -> Void
         ) {
@@ -60,13 +60,13 @@ public final class CaptureFile: Sendable {
         /// within seconds.
         var limit = 8 << 20
 
-        /// The times of a monotonic clock, with the calendar time read once.
+        /// Makes the times of a monotonic clock, with the calendar time read once.
         init(now: @escaping @Sendable () -> Int64 = { EventLoop.now }) {
             self.now = now
             epoch = RunClock.real.wallMicroseconds - now()
         }
 
-        /// The times of a run's clock.
+        /// Makes the times of a run's clock.
         init(_ clock: RunClock) {
             self.init()
             guard clock.virtual != nil else { return }
@@ -86,7 +86,7 @@ public final class CaptureFile: Sendable {
         self.init(try CaptureOutput(path: path), named: path, application: application, reports)
     }
 
-    /// A file at `path` whose times follow a test's clock, in microseconds.
+    /// Makes a file at `path` whose times follow a test's clock, in microseconds.
     package convenience init(
         path: String, application: String, reports: Reports, now: @escaping @Sendable () -> Int64
     ) throws(RadioError) {
@@ -95,7 +95,7 @@ public final class CaptureFile: Sendable {
             time: Time(now: now))
     }
 
-    /// A file at `path` with the times of a run.
+    /// Makes a file at `path` with the times of a run.
     package convenience init(
         path: String, application: String, reports: Reports, clock: RunClock
     ) throws(RadioError) {

@@ -30,7 +30,7 @@ struct CaptureQueue: Sendable {
     /// The number of dropped packets that were not reported yet.
     private var unreported = 0
 
-    /// An empty queue; the limit is in bytes.
+    /// Makes an empty queue; the limit is in bytes.
     init(limit: Int) {
         self.limit = limit
     }

@@ -8,7 +8,7 @@ package struct TappedTransport: HCITransport {
     private let inner: any HCITransport
     private let tap: Tap
 
-    /// A transport that passes on the packets of `inner`, and calls `tap` with each.
+    /// Makes a transport that passes on the packets of `inner`, and calls `tap` with each.
     package init(_ inner: any HCITransport, tap: @escaping Tap) {
         self.inner = inner
         self.tap = tap

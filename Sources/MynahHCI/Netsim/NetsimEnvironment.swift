@@ -11,7 +11,7 @@ package struct NetsimEnvironment: Sendable {
     /// The default port on which the first instance listens for H4.
     static let firstPort = 6402
 
-    /// An environment with these variables.
+    /// Makes an environment with these variables.
     package init(_ variables: [String: String], isMacOS: Bool = Self.runsOnMacOS) {
         self.variables = variables
         self.isMacOS = isMacOS

@@ -38,7 +38,7 @@ package struct NetsimSearch: Sendable {
     private let environment: NetsimEnvironment
     let probes: Probes
 
-    /// A search on this machine.
+    /// Makes a search on this machine.
     package init(_ environment: NetsimEnvironment) {
         self.init(environment, .system)
     }
@@ -48,8 +48,10 @@ package struct NetsimSearch: Sendable {
         self.probes = probes
     }
 
-    /// Where an emulator's radio is or will be: of this instance, else of the one that `NETSIM_INSTANCE`
-    /// names, else of the first that is alive, else of instance 1.
+    /// The place of the radio that an emulator has, or will have when it starts.
+    ///
+    /// The emulator is chosen in this order: this instance, the instance in `NETSIM_INSTANCE`, the first
+    /// running instance, instance 1.
     package func place(instance: Int? = nil) throws(RadioError) -> NetsimPlace {
         let named: Int? = if let instance { instance } else { try environment.instance() }
         if let named { return try place(of: named) }

@@ -16,7 +16,7 @@ package final class AirNote: Sendable {
         /// The process identifier of the run.
         package var process: Int
 
-        /// The note of this process.
+        /// Makes the note of this process.
         package init(clock: String, devices: String, process: Int = Int(getpid())) {
             self.clock = clock
             self.devices = devices

@@ -8,7 +8,7 @@ import MynahSupport
 final class PacketReceiver: Sendable {
     private struct State {
         var isOpen = true
-        /// The thread that is calling the receiver, or `nil`.
+        /// The thread that is calling the receiver, or `nil` if no thread is.
         var caller: pthread_t?
     }
 

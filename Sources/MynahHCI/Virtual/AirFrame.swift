@@ -12,7 +12,7 @@ package struct AirFrame: Hashable, Sendable {
     /// The distance of the sender.
     package var distance: AirDistance
 
-    /// A frame.
+    /// Makes a frame.
     package init(from: Station, to: Station?, pdu: AirPDU, distance: AirDistance = .usual) {
         self.from = from
         self.to = to

@@ -54,7 +54,7 @@ package struct AirAdvertisement: Hashable, Sendable {
     /// The AD structures.
     package var data: [UInt8]
 
-    /// A PDU.
+    /// Makes a PDU.
     package init(
         _ properties: Properties, address: DeviceAddress, target: DeviceAddress? = nil,
         identifier: UInt8? = nil, secondaryPHY: UInt8 = 0, power: Int8 = 0, data: [UInt8] = []
@@ -80,7 +80,7 @@ package struct AirConnect: Hashable, Sendable {
     /// The connection parameters.
     package var parameters: LEConnection.Parameters
 
-    /// A request.
+    /// Makes a request.
     package init(
         initiator: DeviceAddress, advertiser: DeviceAddress, access: UInt32,
         parameters: LEConnection.Parameters
@@ -108,7 +108,7 @@ package struct LinkFrame: Hashable, Sendable {
     /// The content, or `nil` if the frame is only an acknowledgement.
     package var content: LinkPDU?
 
-    /// A frame.
+    /// Makes a frame.
     package init(access: UInt32, sequence: UInt16, expected: UInt16, content: LinkPDU?) {
         self.access = access
         self.sequence = sequence
@@ -168,7 +168,7 @@ package struct DataLengths: Hashable, Sendable {
     /// The longest time of a sent PDU, in microseconds.
     package var sentTime: UInt16
 
-    /// Lengths.
+    /// Makes data lengths.
     package init(receivedOctets: UInt16, receivedTime: UInt16, sentOctets: UInt16, sentTime: UInt16) {
         self.receivedOctets = receivedOctets
         self.receivedTime = receivedTime

@@ -3,7 +3,7 @@ package struct AirTime: Comparable, Hashable, Sendable {
     /// The microseconds since the beginning.
     package var microseconds: Int64
 
-    /// A time, in microseconds since the beginning.
+    /// Makes a time, in microseconds since the beginning.
     package init(microseconds: Int64) {
         self.microseconds = microseconds
     }

@@ -25,7 +25,7 @@ public struct ControllerConfiguration: Sendable {
     /// AES-128, for LE Encrypt and for resolving addresses.
     package var cipher: Cipher?
 
-    /// The configuration of a controller with current features and this address.
+    /// Makes the configuration of a controller with current features and this address.
     public init(
         address: DeviceAddress, packetLength: Int = 251, packetCount: Int = 12, isExtended: Bool = true,
         setCount: Int = 64, linkCount: Int = 16, listLength: Int = 16, cipher: Cipher? = nil

@@ -193,7 +193,8 @@ public final class LiveAir: Sendable {
 
     /// Schedules the alarm for the next event, unless it is scheduled already.
     ///
-    /// Returns the time of the machine's clock for which the caller has to set the alarm, or `nil`.
+    /// Returns the time of the machine's clock for which the caller has to set the alarm, or `nil` if the
+    /// caller need not set it.
     private func arm(_ state: inout State) -> Int64? {
         guard let due = state.air.due, state.armed.map({ due < $0 }) ?? true else { return nil }
         switch state.source {

@@ -18,7 +18,7 @@ package struct VirtualController: Sendable {
     var initiator = Initiator()
     var connections: Connections
 
-    /// A controller that has just been switched on; all its random numbers follow from the seed.
+    /// Makes a controller that has just been switched on; all its random numbers follow from the seed.
     package init(_ configuration: ControllerConfiguration, seed: UInt64) {
         self.configuration = configuration
         random = SeededRandom(seed: seed)

@@ -35,7 +35,7 @@ struct ATTClient {
     var bearer = Bearer()
     /// Whether the client confirms indications.
     var confirmsIndications = true
-    /// The opcode of the request that is waiting for its response, or `nil`.
+    /// The opcode of the request that is waiting for its response, or `nil` if no request is.
     private var asked: UInt8?
     private var running: QueuedProcedure?
     private var waiting: [QueuedProcedure] = []

@@ -6,7 +6,7 @@ import MynahSupport
 ///
 /// The stages lead from a reset to the loss of the controller, and then to its recovery.
 ///
-/// A part without I/O. It owns the command queue and the machines that use it: bring-up, own address,
+/// This part has no I/O. It owns the command queue and the machines that use it: bring-up, own address,
 /// advertiser, scanner and connector. Its driver sends its commands and gives it the controller's
 /// events. Requests outlive a controller that is lost; the controller's state does not.
 struct ControllerSession: Sendable {

@@ -32,7 +32,7 @@ struct HostScanner {
     private enum Controller: Hashable {
         /// No controller is available.
         case absent
-        /// Scanning is off; the options are the last ones that were set, or `nil`.
+        /// Scanning is off; the options are those of the last scan, or `nil` if there was none.
         case off(ScanOptions?)
         case on(Goal)
     }

@@ -4,7 +4,7 @@ import MynahSupport
 
 // Commands about one link.
 extension HCICommand {
-    /// A command whose only parameter is a connection handle.
+    /// Makes a command whose only parameter is a connection handle.
     init(_ opcode: HCIOpcode, handle: ConnectionHandle) {
         var writer = ByteWriter(capacity: 2)
         writer.write(handle)

@@ -12,7 +12,7 @@ final class AirMeter {
         meter.setActivity(session.activity, at: now)
     }
 
-    /// A link ended.
+    /// Notes the end of a link.
     func ended(_ link: Link, at now: Duration) {
         meter.ended(link.peer.id, link.meter.use(at: now))
     }

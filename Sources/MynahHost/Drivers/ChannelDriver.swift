@@ -50,10 +50,10 @@ final class ChannelDriver {
         l2cap.canUpdateParameters = profile.supportedCommands.allows(.leConnectionUpdate)
     }
 
-    /// The radio stops.
+    /// Removes all channels, because the radio stops.
     func reset() { l2cap.removeAll() }
 
-    /// A link began.
+    /// Handles the beginning of a link.
     func began(_ link: Link) {
         l2cap.addLink(link.handle, to: link.peer.id, as: link.role)
     }

@@ -103,7 +103,7 @@ struct GATTServer: Sendable {
 
     /// The way to send a value to a client.
     private enum Route {
-        /// Not at all: the client is not subscribed, or the value is for others.
+        /// The value is not sent: the client is not subscribed, or the value is for other clients.
         case none
         case notification(mtu: Int, takesMultiple: Bool)
         case indication

@@ -69,7 +69,7 @@ package struct L2CAPReassembler: Sendable {
     private var buffer: [UInt8] = []
     private var needed = 0
 
-    /// A reassembler for a link that has not received data yet.
+    /// Makes a reassembler for a link that has not received data yet.
     package init() {}
 
     /// The number of bytes that are held, at most those of one PDU.

@@ -40,7 +40,7 @@ extension Bond {
         return .object(members)
     }
 
-    /// A bond from a file; throws the name of the field that is wrong or missing.
+    /// Makes a bond from a file; throws the name of the field that is wrong or missing.
     init(_ json: JSON) throws(FieldError) {
         guard let kind = json["addressType"]?.stringValue.flatMap(DeviceAddress.Kind.init),
             let address = json["address"]?.stringValue.flatMap({ DeviceAddress($0, kind: kind) })

@@ -16,7 +16,7 @@ public struct BondFile: Sendable {
     /// Writes the file; `settle()` returns when all changes are written.
     let writer: FileWriter
 
-    /// A bond file with this path, which need not exist yet.
+    /// Makes a bond file with this path, which need not exist yet.
     public init(path: String) {
         self.init(path: path, writer: FileWriter())
     }

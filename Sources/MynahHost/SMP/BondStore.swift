@@ -17,7 +17,7 @@ struct BondStore: Hashable, Sendable {
     /// The bonds, in the order of their last use.
     private(set) var bonds: [Bond] = []
 
-    /// An empty store with new keys.
+    /// Makes an empty store with new keys.
     init(from random: inout SecurityRandom) {
         identityResolvingKey = SecretKey(from: &random)
         isSimulated = random.isSimulated

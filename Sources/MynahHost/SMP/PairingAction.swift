@@ -26,7 +26,7 @@ enum PairingAction: Hashable, Sendable {
 enum PairingFailure: Hashable, Sendable {
     /// This side ended the pairing.
     case refused(SMPReason)
-    /// The peer did.
+    /// The peer ended the pairing.
     case refusedByPeer(SMPReason)
     /// The peer did nothing for 30 s. No further PDU may be sent on this link's channel (Core Specification,
     /// Vol 3, Part H, 3.4).

@@ -2,9 +2,9 @@ package import MynahCore
 
 /// The role of a device in a pairing.
 enum PairingRole: Hashable, Sendable {
-    /// The central.
+    /// The role of the central.
     case initiator
-    /// The peripheral.
+    /// The role of the peripheral.
     case responder
 }
 

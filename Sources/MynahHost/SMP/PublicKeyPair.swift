@@ -17,7 +17,7 @@ struct PublicKeyPair: Sendable {
         0xF9, 0xE9, 0xA7, 0x83, 0x2C, 0x5E, 0x2C, 0xBE, 0x97, 0xF2, 0xD2, 0x03, 0xB0, 0x20,
     ]
 
-    /// A new pair.
+    /// Makes a new, random key pair.
     init(from random: inout SecurityRandom) {
         // One draw in 2^32 is no private key. After 16 of them the generator is broken, and the system's is
         // used.

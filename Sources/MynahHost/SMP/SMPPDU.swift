@@ -5,7 +5,7 @@ import MynahSupport
 ///
 /// The description contains no keys, because logs show PDUs by it.
 enum SMPPDU: Hashable, Sendable {
-    /// The first byte.
+    /// The kind of a PDU, which is its first byte.
     enum Code: UInt8, Hashable, Sendable, CaseIterable {
         case pairingRequest = 0x01
         case pairingResponse = 0x02

@@ -13,12 +13,12 @@ struct SecretKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The key of bytes that are cut to sixteen, or padded with zeros.
+    /// Makes the key of bytes that are cut to sixteen, or padded with zeros.
     init(fitting bytes: [UInt8]) {
         self.bytes = Array((bytes + Array(repeating: 0, count: 16)).prefix(16))
     }
 
-    /// A new key.
+    /// Makes a new, random key.
     init(from random: inout SecurityRandom) {
         bytes = random.bytes(16)
     }
@@ -48,7 +48,7 @@ struct SecurityRandom: RandomNumberGenerator, Sendable {
         isSimulated = false
     }
 
-    /// Numbers that follow from a seed; only `PrivateAir` may use them.
+    /// Makes a source of numbers that follow from a seed; only `PrivateAir` may use them.
     init(simulated seed: UInt64) {
         base = SeededRandom(seed: seed)
         isSimulated = true

@@ -160,7 +160,7 @@ struct SecurityManager: Sendable {
         return entries[at: index].security
     }
 
-    /// The time at which `expire` has to be called for a link, or `nil` if no procedure is under way.
+    /// The time at which `expire` has to be called for a link, or `nil` if no procedure is running.
     func deadline(of link: ConnectionHandle) -> Duration? {
         entries.index(of: link).flatMap { entries[at: $0].machine?.deadline }
     }

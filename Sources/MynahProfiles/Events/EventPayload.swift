@@ -176,7 +176,7 @@ extension EventPayload {
             self.message = message
         }
 
-        /// `pass` or `fail`.
+        /// The result in the event: `pass` or `fail`.
         var result: String {
             get { isPass ? "pass" : "fail" }
             set { isPass = newValue == "pass" }
@@ -232,7 +232,8 @@ extension EventPayload {
     package struct Parameters: Hashable, Sendable {
         package var central: EventCentral?
         package var peripheral = EventPeripheral()
-        /// `l2cap` or `linkLayer`.
+        /// The procedure that requested the parameters, `l2cap` or `linkLayer`, or `nil` if the parameters
+        /// have changed.
         package var procedure: String?
         /// The current interval, or the shortest requested one.
         package var interval = Duration.zero
@@ -304,7 +305,7 @@ extension EventPayload {
     /// The devices that the system returned to an app.
     package struct Retrieval: Hashable, Sendable {
         package var alias = ""
-        /// `identifiers` or `connected`.
+        /// How the app asked for the devices: `identifiers`, or `connected` for devices with a connection.
         package var way = ""
         package var asked: [BluetoothUUID] = []
         package var found: [BluetoothUUID] = []
@@ -395,7 +396,7 @@ extension EventPayload {
     ///
     /// Parts that this program does not read are kept as JSON.
     package struct Restoration: Hashable, Sendable {
-        /// `peripheral` or `central`.
+        /// The role of the manager: `peripheral` or `central`.
         package var role = ""
         package var restoreIdentifier = ""
         package var services: [BluetoothUUID]?

@@ -310,7 +310,7 @@ extension AdvertisingReport {
         set { isScannable = newValue ?? true }
     }
 
-    /// The primary PHY of extended advertising, or `nil`.
+    /// The primary PHY of extended advertising, or `nil` for legacy advertising.
     fileprivate var primaryPHY: String? {
         get { extended.map { ($0.isPrimaryCoded ? PrimaryPHYName.coded : .le1M).rawValue } }
         set {
@@ -321,7 +321,7 @@ extension AdvertisingReport {
         }
     }
 
-    /// The secondary PHY of extended advertising, or `nil`.
+    /// The secondary PHY of extended advertising, or `nil` for legacy advertising.
     fileprivate var secondaryPHY: String? {
         get { extended.map { AdvertisingPHYName($0.secondaryPHY).rawValue } }
         set {

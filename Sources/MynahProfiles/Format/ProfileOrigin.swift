@@ -11,7 +11,7 @@ struct ProfileOrigin: Sendable {
     /// Marks count the values in it from 1, in `line`.
     private var json: JSON?
 
-    /// A text.
+    /// Makes the origin of a profile that was read from a text.
     init(file: String, lines: [String]) {
         self.file = file
         self.lines = lines

@@ -18,7 +18,7 @@ struct Schema: Sendable {
     /// The schema with additional members.
     func with(_ more: [JSON.Member]) -> Schema { Schema(members + more) }
 
-    /// A reference to a definition in the document.
+    /// Makes a reference to a definition in the document.
     static func ref(_ name: String) -> Schema { Schema([.init("$ref", .string("#/$defs/\(name)"))]) }
 
     /// Any of these types; `pattern` applies to texts.

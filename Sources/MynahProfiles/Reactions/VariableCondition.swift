@@ -10,7 +10,7 @@ package struct VariableCondition: Hashable, Sendable {
     package var comparison: Comparison
     package var constant: FaultCondition.Constant
 
-    /// A comparison.
+    /// Makes a comparison.
     package init(_ variable: String, _ comparison: Comparison, _ constant: FaultCondition.Constant) {
         self.variable = variable
         self.comparison = comparison

@@ -78,6 +78,6 @@ package struct Variables: Hashable, Sendable {
         return true
     }
 
-    /// The variables as one JSON object.
+    /// Makes the variables as one JSON object.
     package var json: JSON { .object(names.map { .init($0, values[$0]?.json ?? .null) }) }
 }

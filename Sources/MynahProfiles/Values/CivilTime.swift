@@ -39,7 +39,7 @@ package enum CivilTime {
         return date(of: seconds).day == day ? seconds : nil
     }
 
-    /// `2026-01-31T12:00:00`.
+    /// The time as text, such as `2026-01-31T12:00:00`.
     package static func text(of time: Int64) -> String {
         let time = min(max(time, first), last)
         let (year, month, day) = date(of: time)

@@ -97,7 +97,7 @@ struct FieldRange: Hashable, Sendable {
         return "\(name) is never \(sign)\(number.json.text): it is \(lower) to \(upper) (\(typeName))"
     }
 
-    /// Whether a comparison with a number, in a unit of the field, can hold for an integer of the type.
+    /// Whether any integer of the type satisfies a comparison with a number, which is in a unit of the field.
     private func canBe(_ comparison: Comparison, _ number: Double, in unit: String?) -> Bool {
         let limits = limits(in: unit)
         // The largest of 64 bits is in no `Double`, and rounded to the number after it.

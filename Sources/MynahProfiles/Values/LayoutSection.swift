@@ -234,7 +234,7 @@ struct LayoutSection {
         return .field(word)
     }
 
-    /// `opcode == 2`.
+    /// Parses a condition such as `opcode == 2`.
     private func condition(_ node: YAMLNode) -> LayoutField.Condition? {
         guard let text = reader.text(node, "when") else { return nil }
         guard let (name, comparison, operand) = Comparison.parts(of: text),
@@ -280,7 +280,7 @@ struct LayoutSection {
 }
 
 extension Kind<Resolution> {
-    /// `0.01` or `1/1024`.
+    /// A resolution such as `0.01` or `1/1024`.
     fileprivate static var resolution: Kind {
         parsed(
             "a number above 0, or a fraction", .types("string", "number"),

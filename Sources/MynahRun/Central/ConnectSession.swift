@@ -44,7 +44,7 @@ package protocol ConnectLines: Sendable {
 package struct ConnectSession: Sendable {
     /// The result of the session.
     package struct End: Sendable {
-        /// The error that ended the session, or `nil`.
+        /// The error that ended the session, or `nil` if no error did.
         package var failure: RadioError?
         /// Whether the session ended because a command failed.
         package var isFailed: Bool

@@ -30,7 +30,7 @@ package struct RecordPlan: Sendable {
 package struct RecordSession: Sendable {
     /// The result of the session.
     package struct End: Sendable {
-        /// The error that ended the session, or `nil`.
+        /// The error that ended the session, or `nil` if no error did.
         package var failure: RadioError?
         /// The device and the progress with it, or `nil` if the device was not found.
         package var device: (address: DeviceAddress, progress: DeviceRecorder.Progress)?

@@ -20,7 +20,7 @@ package struct ScanPlan: Sendable {
 package struct ScanSession: Sendable {
     /// The result of the session.
     package struct End: Sendable {
-        /// The error that ended the session, or `nil`.
+        /// The error that ended the session, or `nil` if no error did.
         package var failure: RadioError?
         /// `true` if the session has scanned.
         package var hasListened: Bool

@@ -20,7 +20,7 @@ package struct RunPlan: Sendable {
     /// The initial profiles, in the order of the command line.
     package let profiles: [Profile]
     let groups: RunGroups
-    /// The program's.
+    /// The version of Mynah.
     let version: String
     private(set) var planned: [Planned] = []
     private(set) var matches: [EventMatch] = []
@@ -32,8 +32,8 @@ package struct RunPlan: Sendable {
     /// The seed for generated values, or `nil` for random values.
     package var seed: UInt64?
     package var stateDirectory: StateDirectory?
-    /// Writes a note for processes that search the shared air for the run, or `nil` if the run is on the
-    /// shared air.
+    /// A function that writes a note for processes that look for the run on the shared air, or `nil` if the
+    /// run is on the shared air.
     package var leaveNote: (@Sendable () -> AirNote?)?
     /// The control API, or `nil` if there is none.
     package var control: ControlPlan?

@@ -13,7 +13,7 @@ package final class Capture: Sendable {
     private struct State {
         var file: CaptureFile?
         var hasAir = false
-        /// The error that ended the capture early, or `nil`.
+        /// The error that ended the capture early, or `nil` if no error did.
         var failure: RadioError?
     }
 

@@ -25,7 +25,7 @@ package final class RadioMaker: Sendable {
         var address: AddressChoice?
         /// Records the HCI packets of Mynah's own host, and the virtual air.
         var capture: Capture?
-        /// Receives the packets of Mynah's own host, or `nil`.
+        /// A function that receives the packets of Mynah's own host, or `nil` if none is needed.
         package var tap: TappedTransport.Tap?
         /// Whether the run will turn Bluetooth off, which is not possible with BlueZ's adapters.
         var setsPower = false

@@ -34,7 +34,7 @@
     @inlinable package var count: Int { setCount }
     @usableFromInline var setCount = 0
 
-    /// No deadlines.
+    /// Makes a table without deadlines.
     @inlinable package init() {}
 
     /// The time at which to call `takeDue` next, which may be earlier than the earliest deadline; `nil` if no

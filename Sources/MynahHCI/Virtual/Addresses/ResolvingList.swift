@@ -215,7 +215,7 @@ struct ResolvingList: Sendable {
 struct Identity: Hashable, Sendable {
     /// The identity address if the resolving list knows it, or else the address on the air.
     var address: DeviceAddress
-    /// The address on the air if `address` was resolved from it, or `nil`.
+    /// The address on the air that `address` was resolved from, or `nil` if `address` itself is on the air.
     var onAir: DeviceAddress?
     /// Whether the privacy mode allows the device to use this address.
     var isAllowed = true

@@ -4,7 +4,7 @@ import MynahSupport
 struct DataLengthProcedure: Sendable {
     /// The smallest data length: bytes in a PDU, and the time of a PDU in microseconds.
     static let shortest = (octets: UInt16(27), time: UInt16(328))
-    /// The longest.
+    /// The largest numbers of bytes and microseconds of a packet.
     static let longest = (octets: UInt16(251), time: UInt16(17040))
 
     /// The lengths that this side can receive and wants to send.

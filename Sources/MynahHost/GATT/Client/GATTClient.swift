@@ -170,7 +170,7 @@ struct GATTClient {
         entries[at: index].change(times, from: now) { $0.receive(bytes, into: &actions) }
     }
 
-    /// Handles a link's deadline; `isPairing` is `true` if a pairing is under way on the link.
+    /// Handles a link's deadline; `isPairing` is `true` if the link is being paired.
     mutating func expire(_ link: ConnectionHandle, at now: Duration, isPairing: Bool = false) {
         guard let index = entries.index(of: link) else { return }
         entries[at: index].expire(at: now, isPairing: isPairing)
