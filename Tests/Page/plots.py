@@ -223,6 +223,38 @@ def nothing_is_asked_for_while_nothing_happens(page: Any) -> None:
         assert asked == 0, asked
 
 
+def the_line_goes_on_without_requests(page: Any) -> None:
+    instance = Instance(page.instance.program, page.instance.directory)
+    browser: Browser = page.browser
+    try:
+        Client(instance.address).add(STRAP)
+        browser.open(instance.address + "/")
+        browser.named("Battery Level: level, %, slider").send_keys(Keys.HOME)
+        words = f"return document.querySelector('{css(LEVEL)}').getAttribute('aria-valuetext')"
+        browser.until("it is drawn", lambda: "0 to 50" in (browser.run(words) or ""))
+        browser.until("nothing is sent", lambda: not browser.all(".attribute.edited"))
+        # In real time the line moves to the left, and nothing is asked for to draw that.
+        moved = browser.run(
+            """
+            await new Promise((resolve) => setTimeout(resolve, 600));
+            const line = document.querySelector(arguments[0] + ' .line');
+            const before = line.getAttribute('d');
+            const fetch = window.fetch;
+            let count = 0;
+            window.fetch = (...all) => { count += 1; return fetch(...all); };
+            for (let turn = 0; turn < 600 && line.getAttribute('d') === before; turn += 1) {
+              await new Promise((resolve) => setTimeout(resolve, 100));
+            }
+            window.fetch = fetch;
+            return [line.getAttribute('d') !== before, count];
+            """,
+            css(LEVEL),
+        )
+        assert moved == [True, 0], moved
+    finally:
+        instance.stop()
+
+
 TESTS = [
     a_number_that_changes_is_drawn_and_read,
     a_slider_draws_what_it_sets,
@@ -230,4 +262,5 @@ TESTS = [
     the_history_comes_back_with_the_device,
     plots_fit_a_phone_and_both_schemes,
     nothing_is_asked_for_while_nothing_happens,
+    the_line_goes_on_without_requests,
 ]

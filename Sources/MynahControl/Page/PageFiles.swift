@@ -199,7 +199,7 @@ summary { color: var(--dim); margin: 6px 0; }
 .attribute.absent { opacity: .6; }
 .descriptor { margin-left: 16px; }
 .attribute > .line { flex-wrap: wrap; }
-.attribute > .line > .grow { flex-basis: 180px; }
+.attribute > .line > .grow { flex-basis: 140px; }
 .handle { min-width: 30px; margin-left: auto; text-align: right; }
 .fields { display: grid; gap: 3px; margin: 2px 0 5px; }
 .field { display: grid; grid-template-columns: minmax(84px, 132px) minmax(56px, 1fr) 84px 42px; align-items: center; gap: 2px 8px; }
