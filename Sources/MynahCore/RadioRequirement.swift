@@ -65,6 +65,8 @@ package enum RadioNeed: Hashable, Sendable {
     case limitedMTU
     /// To limit the size of encryption keys.
     case limitedKeySize
+    /// To say of a link that has ended whether it was lost.
+    case lostLinks
     /// To send values to centrals that have not subscribed.
     case unaskedValues
     /// To send a value that is longer than a link carries in pieces.
@@ -192,6 +194,14 @@ extension RadioCapabilities {
                 false,
                 """
                 \(name) leaves out \(subject), because it publishes no L2CAP channels; choose \
+                --radio virtual, netsim or hci:
+                """
+            )
+        case .lostLinks where !limitsLinks:
+            (
+                false,
+                """
+                \(name) does not say that a link was lost, and \(subject) raises no alert then; choose \
                 --radio virtual, netsim or hci:
                 """
             )
