@@ -67,7 +67,9 @@ package enum RadioNeed: Hashable, Sendable {
     case limitedMTU
     /// Limit the size of encryption keys.
     case limitedKeySize
-    /// Send values to centrals that have not subscribed.
+    /// To say of a link that has ended whether it was lost.
+    case lostLinks
+    /// To send values to centrals that have not subscribed.
     case unaskedValues
     /// Send a value that is too long for a link in pieces.
     case valuesInPieces
@@ -194,6 +196,14 @@ extension RadioCapabilities {
                 false,
                 """
                 \(name) leaves out \(subject), because it publishes no L2CAP channels; choose \
+                --radio virtual, netsim or hci:
+                """
+            )
+        case .lostLinks where !limitsLinks:
+            (
+                false,
+                """
+                \(name) does not say that a link was lost, and \(subject) raises no alert then; choose \
                 --radio virtual, netsim or hci:
                 """
             )

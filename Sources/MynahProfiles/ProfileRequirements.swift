@@ -45,6 +45,10 @@ extension Profile {
                 let subject = "behavior: \(service.behavior?.rawValue ?? "")"
                 list.append(RadioRequirement(.behaviorError(error), of: subject, at: mark))
             }
+            if service.behavior == .linkLoss {
+                let mark = service.marks["behavior"] ?? service.mark
+                list.append(RadioRequirement(.lostLinks, of: "behavior: link-loss", at: mark))
+            }
             for characteristic in service.characteristics {
                 list += requirements(of: characteristic, hasSaidWrites: &hasSaidWrites)
             }

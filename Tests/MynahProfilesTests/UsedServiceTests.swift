@@ -74,6 +74,16 @@ import Testing
             ])
     }
 
+    @Test func `BlueZ does not say that a link was lost, and a warning says so`() throws {
+        let profile = try profile(head("services: [{use: battery}, {use: proximity}]\n"))
+        var capabilities = RadioCapabilities(name: "BlueZ")
+        #expect(profile.issues(with: capabilities, isChosen: true).isEmpty)
+        capabilities.limitsLinks = false
+        let issues = profile.issues(with: capabilities, isChosen: true)
+        #expect(issues.map(\.severity) == [.warning])
+        #expect(issues.first?.message.contains("does not say that a link was lost") == true)
+    }
+
     @Test func `keys beside replace whole values, and new characteristics are appended`() throws {
         let service = try used(
             "heart-rate",
