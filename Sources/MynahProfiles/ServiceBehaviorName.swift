@@ -12,6 +12,10 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case glucose
     /// The Heart Rate Control Point.
     case heartRate = "heart-rate"
+    /// MCUmgr's echo, reset and image update.
+    case mcumgr
+    /// Nordic's secure DFU.
+    case nordicDFU = "nordic-dfu"
     /// Sends received data back.
     case nordicUART = "nordic-uart"
 
@@ -23,6 +27,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         case .fitnessMachine: "2AD9"
         case .glucose: "2A52"
         case .heartRate: "2A39"
+        case .mcumgr: "DA2E7828-FBCE-4E01-AE9E-261174997C48"
+        case .nordicDFU: "8EC90001-F315-4F60-9FB8-838830DAEA50"
         case .nordicUART: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E"
         }
     }
@@ -31,8 +37,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// written without a subscription.
     var errors: [ATTError] {
         switch self {
-        case .fitnessMachine, .glucose: [.cccdImproperlyConfigured]
-        case .currentTime, .cyclingSpeedAndCadence, .heartRate, .nordicUART: []
+        case .fitnessMachine, .glucose, .nordicDFU: [.cccdImproperlyConfigured]
+        case .currentTime, .cyclingSpeedAndCadence, .heartRate, .mcumgr, .nordicUART: []
         }
     }
 }

@@ -7,7 +7,10 @@ import MynahSupport
 /// Fields have the SIG's names in camelCase, and numbers the unit in which people read them.
 package enum KnownLayouts {
     /// The layout of a characteristic, or `nil` if it is not known here.
-    package static func layout(of uuid: BluetoothUUID) -> ValueLayout? { made[uuid.assignedNumber ?? 0] }
+    package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {
+        guard let number = uuid.assignedNumber else { return vendors[uuid] }
+        return made[number]
+    }
 
     /// All known layouts, in the order of the characteristics' assigned numbers (Assigned Numbers, 3.8).
     package static var all: [(number: UInt16, layout: ValueLayout)] {
@@ -18,6 +21,10 @@ package enum KnownLayouts {
     private static let made = MadeOnce<UInt16, ValueLayout> { number in
         (general(number) ?? health(number) ?? fitness(number) ?? environment(number)).map { ValueLayout($0) }
     }
+
+    private static let vendors: [BluetoothUUID: ValueLayout] = [
+        "8EC90001-F315-4F60-9FB8-838830DAEA50": ValueLayout(nordicUpdate)
+    ]
 
     // Short ways to write the tables.
     typealias Entries = [LayoutField]

@@ -110,10 +110,10 @@ enum RoomLimits {
         "Mynah.Peripheral": 448,
         "MynahControl.PageFiles": 1197,
         "MynahControl.Route": 426,
-        "MynahCore.AssignedNumberTables": 1041,
+        "MynahCore.AssignedNumberTables": 1043,
         "MynahProfiles.Kind": 511,
-        "MynahProfiles.ShippedProfiles": 786,
-        "MynahValues.KnownLayouts": 517,
+        "MynahProfiles.ShippedProfiles": 833,
+        "MynahValues.KnownLayouts": 541,
     ]
 
     /// The types with more stored properties than that, and how many each may have.

@@ -5,7 +5,8 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ProfileCommandTests {
     private static let templates = [
         "heart-rate", "battery", "device-information", "environmental-sensing", "everything-accessory",
-        "everything-app", "flaky-heart-rate", "health-thermometer", "nordic-uart",
+        "everything-app", "flaky-heart-rate", "health-thermometer", "mcumgr", "nordic-dfu",
+        "nordic-uart",
     ]
 
     @Test(arguments: templates)

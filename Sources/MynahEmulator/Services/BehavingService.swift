@@ -21,6 +21,8 @@ struct BehavingService: Sendable {
         case .fitnessMachine: self.init(FitnessMachine())
         case .glucose: self.init(RecordAccess(count: service.records))
         case .heartRate: self.init(HeartRateControl())
+        case .mcumgr: self.init(MCUManager())
+        case .nordicDFU: self.init(SecureUpdate())
         case .nordicUART: self.init(SerialEcho())
         case nil: return nil
         }

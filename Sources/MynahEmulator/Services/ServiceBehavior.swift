@@ -62,6 +62,8 @@ enum ServiceEffect: Equatable {
     case change(ValueChange?, of: BluetoothUUID)
     /// A value goes to one central, or to all if it is `nil`, as far as they are subscribed.
     case send([UInt8], of: BluetoothUUID, to: Peer.ID?)
+    /// The device restarts: every link ends, after the values that wait.
+    case restart
 }
 
 /// The state of a service as its behavior reads it.

@@ -194,6 +194,8 @@ final class ServicePlayer {
             case .send(let value, let characteristic, let central):
                 guard let key = services[index].attributes[characteristic] else { continue }
                 answers.add(value, of: key, to: central)
+            case .restart:
+                link.emulator.enqueue { [index = link.index] in await $0.control.rules.restart(index) }
             }
         }
     }

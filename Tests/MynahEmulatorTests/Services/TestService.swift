@@ -20,6 +20,8 @@ struct TestService: ServiceState {
     /// The centrals for which a value waits.
     var waiting: Set<Peer.ID> = []
     var longest = 20
+    /// How often the device has restarted.
+    var restarts = 0
 
     private var tick: UInt64 { UInt64(now / interval) }
 
@@ -58,6 +60,9 @@ struct TestService: ServiceState {
                 return nil
             case .send(let value, let characteristic, let central):
                 return Sent(value: value, characteristic: characteristic, central: central)
+            case .restart:
+                restarts += 1
+                return nil
             }
         }
     }
