@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import app, bonds, central, faults, imports, iphone, netsim, packages, program, records
+from stacks import app, bonds, central, faults, imports, iphone, netsim, packages, program, records, updates
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -91,6 +91,7 @@ async def everything(only: str, names_alone: bool) -> int:
         plan.append((f"our program on {kind.name}: {program.LONG}", kind, program.asks_for_thousands))
         plan.append((f"our program on {kind.name}: {records.SENTENCE}", kind, records.are_paged))
         plan.append((f"our program on {kind.name}: {bonds.SENTENCE}", kind, bonds.are_lost))
+        plan += [(f"our program on {kind.name}: {sentence}", kind, scene) for sentence, scene in updates.SCENES]
         plan.append((f"our program on {kind.name}: {iphone.AS_CENTRAL}", kind, iphone.is_used))
         plan.append((f"our program on {kind.name}: {iphone.AS_PERIPHERAL}", kind, iphone.serves_its_peripheral))
     plan += [(f"our import on {Ours.name}: {sentence}", Ours, scene) for sentence, scene in imports.SCENES]
