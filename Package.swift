@@ -250,8 +250,9 @@ if let build = Context.environment["MYNAH_FUZZ"] {
         .executableTarget(
             name: "mynah-fuzz",
             dependencies: [
-                "CLibFuzzer", "Mynah", "MynahCDBus", "MynahCore", "MynahDBus", "MynahHCI", "MynahHost",
-                "MynahImport", "MynahProfiles", "MynahSupport", "MynahTestSupport",
+                "CLibFuzzer", "Mynah", "MynahCDBus", "MynahCore", "MynahDBus", "MynahEmulator", "MynahHCI",
+                "MynahHost", "MynahImport", "MynahProfiles", "MynahSupport", "MynahTestSupport",
+                "MynahValues",
             ],
             path: "Tests/Fuzz/Program", linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
     ])

@@ -126,6 +126,8 @@ enum AssignedNumberTables {
         7905F431-B5CE-4E99-A40F-4B1E122D00D0 Apple Notification Center
         89D3502B-0F36-433A-8EF4-C502AD55F8DC Apple Media
         8D53DC1D-1DB7-4CD3-868B-8A527460AA84 Simple Management Protocol
+        8EC90001-F315-4F60-9FB8-838830DAEA50 Nordic DFU Control Point
+        8EC90002-F315-4F60-9FB8-838830DAEA50 Nordic DFU Packet
         9B3C81D8-57B1-4A8A-B8DF-0E56F7CA51C2 Apple Remote Command
         9FBF120D-6301-42D9-8C58-25E699A21DBD Apple Notification Source
         C6B2F38C-23AB-46D8-A6AB-A3A870BBD5D7 Apple Entity Attribute

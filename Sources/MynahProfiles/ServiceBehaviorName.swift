@@ -20,6 +20,10 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case immediateAlert = "immediate-alert"
     /// An alert when the link is lost.
     case linkLoss = "link-loss"
+    /// MCUmgr's echo, reset and image update.
+    case mcumgr
+    /// Nordic's secure DFU.
+    case nordicDFU = "nordic-dfu"
     /// Received data is sent back.
     case nordicUART = "nordic-uart"
     /// Stored records, and the Record Access Control Point.
@@ -41,6 +45,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         case .glucose, .pulseOximeter: "2A52"
         case .heartRate: "2A39"
         case .immediateAlert, .linkLoss: "2A06"
+        case .mcumgr: "DA2E7828-FBCE-4E01-AE9E-261174997C48"
+        case .nordicDFU: "8EC90001-F315-4F60-9FB8-838830DAEA50"
         case .nordicUART: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E"
         case .weightScale: "2A9D"
         }
@@ -68,9 +74,9 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// a subscription.
     var errors: [ATTError] {
         switch self {
-        case .fitnessMachine, .glucose, .pulseOximeter: [.cccdImproperlyConfigured]
+        case .fitnessMachine, .glucose, .nordicDFU, .pulseOximeter: [.cccdImproperlyConfigured]
         case .bloodPressure, .bodyComposition, .currentTime, .cyclingSpeedAndCadence, .heartRate,
-            .immediateAlert, .linkLoss, .nordicUART, .runningSpeedAndCadence, .weightScale:
+            .immediateAlert, .linkLoss, .mcumgr, .nordicUART, .runningSpeedAndCadence, .weightScale:
             []
         }
     }

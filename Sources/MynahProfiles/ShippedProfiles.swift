@@ -1109,6 +1109,59 @@ services:
 """# + "\n"
         ),
         (
+            "mcumgr",
+            #"""
+# A device with firmware of Zephyr or the nRF Connect SDK, which an app updates with MCUmgr over the Simple
+# Management Protocol (SMP).
+mynah: 1
+name: MCUmgr device
+
+device:
+  name: Mynah MCUmgr
+
+# A 128-bit UUID takes 18 of the 31 bytes and the Flags 3, so the name is in the scan response.
+advertising:
+  serviceUUIDs: [8D53DC1D-1DB7-4CD3-868B-8A527460AA84]
+  interval: 100 ms
+
+services:
+  - uuid: 8D53DC1D-1DB7-4CD3-868B-8A527460AA84
+    behavior: mcumgr                # image 1.0.0 runs in slot 0; slot 1 has 1 MiB for an upload
+    characteristics:
+      # Requests are written, in pieces if they are long, and responses notified. Many devices want a bond for
+      # it: add permissions: {write: encrypted}.
+      - uuid: DA2E7828-FBCE-4E01-AE9E-261174997C48
+        properties: [writeWithoutResponse, notify]
+"""# + "\n"
+        ),
+        (
+            "nordic-dfu",
+            #"""
+# The bootloader of a device with the nRF5 SDK, which an app updates with Nordic's secure DFU.
+mynah: 1
+name: Nordic DFU
+
+device:
+  name: Mynah DFU
+
+advertising:
+  serviceUUIDs: [FE59]              # Nordic's; 16 bits
+  interval: 100 ms
+
+services:
+  - uuid: FE59
+    behavior: nordic-dfu            # accepts firmware of version 1 or later for hardware version 52
+    characteristics:
+      # 06 01 selects the init packet. Without a subscription a request gets 0xFD.
+      - uuid: 8EC90001-F315-4F60-9FB8-838830DAEA50
+        properties: [write, notify]
+        maxLength: 20
+      # The bytes of the init packet and of the firmware.
+      - uuid: 8EC90002-F315-4F60-9FB8-838830DAEA50
+        properties: [writeWithoutResponse]
+"""# + "\n"
+        ),
+        (
             "nordic-uart",
             #"""
 # A serial port over BLE, as Nordic's tools and many terminal apps use it. Its UUIDs are not assigned by the

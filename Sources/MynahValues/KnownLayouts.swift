@@ -6,8 +6,11 @@ import MynahSupport
 /// The layouts of the fitness machine's control point and status are from Fitness Machine Service 1.0.1.
 /// Fields have the SIG's names in camelCase, and numbers have a unit that people use.
 package enum KnownLayouts {
-    /// The layout of a characteristic, or `nil` if this table does not have it.
-    package static func layout(of uuid: BluetoothUUID) -> ValueLayout? { made[uuid.assignedNumber ?? 0] }
+    /// The layout of a characteristic, or `nil` if it is not known here.
+    package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {
+        guard let number = uuid.assignedNumber else { return vendors[uuid] }
+        return made[number]
+    }
 
     /// All known layouts, in the order of the characteristics' assigned numbers (Assigned Numbers, 3.8).
     package static var all: [(number: UInt16, layout: ValueLayout)] {
@@ -20,6 +23,10 @@ package enum KnownLayouts {
             general(number) ?? health(number) ?? body(number) ?? fitness(number) ?? environment(number)
         return entries.map { ValueLayout($0) }
     }
+
+    private static let vendors: [BluetoothUUID: ValueLayout] = [
+        "8EC90001-F315-4F60-9FB8-838830DAEA50": ValueLayout(nordicUpdate)
+    ]
 
     // Short ways to write the tables.
     typealias Entries = [LayoutField]

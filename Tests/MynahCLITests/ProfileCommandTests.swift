@@ -6,7 +6,7 @@ import Testing
     private static let templates = [
         "heart-rate", "battery", "device-information", "eddystone", "environmental-sensing",
         "everything-accessory",
-        "everything-app", "flaky-heart-rate", "health-thermometer", "nordic-uart",
+        "everything-app", "flaky-heart-rate", "health-thermometer", "mcumgr", "nordic-dfu", "nordic-uart",
     ]
 
     @Test(arguments: templates)

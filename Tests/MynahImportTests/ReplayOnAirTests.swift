@@ -19,7 +19,8 @@ import Testing
         ("cycling-speed-and-cadence", 1), ("device-information", 0), ("environmental-sensing", 1),
         ("esp32-uart", 1), ("everything-accessory", 3), ("fitness-machine", 1), ("flaky-heart-rate", 1),
         ("glucose", 0),
-        ("glucose-meter", 1), ("health-thermometer", 2), ("heart-rate", 1), ("lock", 0), ("nordic-uart", 0),
+        ("glucose-meter", 1), ("health-thermometer", 2), ("heart-rate", 1), ("lock", 0), ("mcumgr", 0),
+        ("nordic-dfu", 0), ("nordic-uart", 0),
     ]
 
     private static let profiles =

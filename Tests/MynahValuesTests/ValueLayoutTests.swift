@@ -85,6 +85,23 @@ import Testing
                 .init("operator", .named(3, "greater than or equal to")),
                 .init("operand", .bytes([1, 5, 0])),
             ], "report number of stored records, operator greater than or equal to, operand 010500"),
+        // Nordic's secure DFU: requests, and a response.
+        Vector(
+            "8EC90001-F315-4F60-9FB8-838830DAEA50", "01 02 00 10 00 00",
+            [
+                .init("opcode", .integer(1)), .init("objectType", .named(2, "firmware")),
+                .init("size", .integer(4096)),
+            ], "opcode 1, object type firmware, size 4096"),
+        Vector(
+            "8EC90001-F315-4F60-9FB8-838830DAEA50", "06 01",
+            [.init("opcode", .integer(6)), .init("selectedType", .named(1, "init packet"))],
+            "opcode 6, selected type init packet"),
+        Vector(
+            "8EC90001-F315-4F60-9FB8-838830DAEA50", "60 04 08",
+            [
+                .init("opcode", .integer(96)), .init("requestOpcode", .integer(4)),
+                .init("result", .named(8, "operation not permitted")),
+            ], "opcode 96, request opcode 4, result operation not permitted"),
         Vector(
             "2AD9", "05 C8 00", [.init("opcode", .integer(5)), .init("targetPower", .integer(200), "W")],
             "opcode 5, target power 200 W"),

@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// Carries out the last part of a rule, which ends the link and changes the device's advertising.
+/// Carries out the end of a rule: its link ends, and the device's advertising changes; and restarts.
 struct RuleEnd {
     let links: LinkControl
     let advertising: AdvertisingControl
@@ -30,6 +30,17 @@ struct RuleEnd {
             try await links.endLinks([central])
         } catch {
             player.events.warn("linkNotEnded", "a rule could not end the link: \(error.message)")
+        }
+    }
+
+    /// A device restarts: every link of its radio ends.
+    func restart(_ index: Int) async {
+        guard let player = links.devices.player(index) else { return }
+        player.sender.answers.deliver()
+        do throws(ControlRefusal) {
+            try await links.disconnect(from: player.device.label)
+        } catch {
+            player.events.warn("linkNotEnded", "a restart could not end the links: \(error.message)")
         }
     }
 }

@@ -25,6 +25,8 @@ struct BehavingService: Sendable {
         case .heartRate: self.init(HeartRateControl())
         case .immediateAlert: self.init(ImmediateAlert())
         case .linkLoss: self.init(LinkLoss())
+        case .mcumgr: self.init(MCUManager())
+        case .nordicDFU: self.init(SecureUpdate())
         case .nordicUART: self.init(SerialEcho())
         case .pulseOximeter: self.init(RecordAccess(.pulseOximeter, count: service.records))
         case .runningSpeedAndCadence: self.init(SensorControl(of: .running))

@@ -84,6 +84,8 @@ enum ServiceEffect: Equatable {
     case send([UInt8], of: BluetoothUUID, to: Peer.ID?)
     /// The device alerts its user, at a level, because of what a central or its link did.
     case alert(UInt8, of: BluetoothUUID, by: Peer.ID, because: AlertCause)
+    /// The device restarts: every link ends, after the values that wait.
+    case restart
 }
 
 /// The state of a service as its behavior reads it.

@@ -223,6 +223,8 @@ final class ServicePlayer {
                     $0.value = [level]
                     $0.reason = cause.rawValue
                 }
+            case .restart:
+                link.emulator.enqueue { [index = link.index] in await $0.control.rules.restart(index) }
             }
         }
     }

@@ -8,7 +8,7 @@ struct UsableServices {
             "heart-rate", "battery", "device-information", "current-time", "health-thermometer",
             "blood-pressure", "weight-scale", "body-composition", "glucose", "pulse-oximeter",
             "cycling-speed-and-cadence", "cycling-power", "running-speed-and-cadence", "fitness-machine",
-            "environmental-sensing", proximity, "nordic-uart",
+            "environmental-sensing", proximity, "nordic-uart", "mcumgr", "nordic-dfu",
         ] + partsOfProximity
 
     private static let proximity = "proximity"

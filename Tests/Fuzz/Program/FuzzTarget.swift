@@ -10,7 +10,7 @@ struct FuzzTarget: Sendable {
 
     static let all: [FuzzTarget] = [
         .h4, .hci, .l2cap, .channel, .attServer, .attClient, .smp, .ad, .air, .controller, .json, .dbus,
-        .profile, .capture,
+        .profile, .capture, .update,
     ]
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from stacks import app, bonds, central, faults, imports, iphone, measurements, netsim, packages, program, records
+from stacks import updates
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -92,6 +93,7 @@ async def everything(only: str, names_alone: bool) -> int:
         plan.append((f"our program on {kind.name}: {records.SENTENCE}", kind, records.are_paged))
         plan.append((f"our program on {kind.name}: {measurements.SENTENCE}", kind, measurements.are_collected))
         plan.append((f"our program on {kind.name}: {bonds.SENTENCE}", kind, bonds.are_lost))
+        plan += [(f"our program on {kind.name}: {sentence}", kind, scene) for sentence, scene in updates.SCENES]
         plan.append((f"our program on {kind.name}: {iphone.AS_CENTRAL}", kind, iphone.is_used))
         plan.append((f"our program on {kind.name}: {iphone.AS_PERIPHERAL}", kind, iphone.serves_its_peripheral))
     plan += [(f"our import on {Ours.name}: {sentence}", Ours, scene) for sentence, scene in imports.SCENES]

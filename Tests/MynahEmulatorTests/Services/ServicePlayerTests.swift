@@ -295,6 +295,22 @@ import Testing
         await emulator.stop()
     }
 
+    @Test func `a device that MCUmgr resets answers, and then ends its links`() async throws {
+        let emulator = try await start("mynah: 1\nname: Updated\nservices: [{use: mcumgr}]\n")
+        let point = MCUManager.characteristic
+        try await subscribe(point)
+        // The request in two pieces, and its response.
+        _ = try await write([0x02, 0, 0, 1, 0], to: point, wantsResponse: false)
+        _ = try await write([0, 7, 5, 0xA0], to: point, wantsResponse: false)
+        #expect(try await sent(1, of: point) == [[0x03, 0, 0, 1, 0, 0, 7, 5, 0xA0]])
+        #expect(!log.names.contains(.centralDisconnected))
+        try await clock.waitForSleepers(1)
+        clock.advance(by: MCUManager.resetDelay)
+        try await until("both links have ended") { log.names.count { $0 == .centralDisconnected } == 2 }
+        #expect(log.names.count { $0 == .warning } == 0)
+        await emulator.stop()
+    }
+
     @Test func `a device without behaviors has no player for them`() async throws {
         let emulator = try await start("mynah: 1\nname: Battery\nservices: [{use: battery}]\n")
         #expect(await !emulator.behaves)

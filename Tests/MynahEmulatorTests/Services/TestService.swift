@@ -24,6 +24,8 @@ struct TestService: ServiceState {
     var connected: [Peer.ID?] = [Self.phone]
     /// The alerts that were raised: levels and causes.
     var alerts: [String] = []
+    /// How often the device has restarted.
+    var restarts = 0
 
     private var tick: UInt64 { UInt64(now / interval) }
 
@@ -67,6 +69,9 @@ struct TestService: ServiceState {
                 return Sent(value: value, characteristic: characteristic, central: central)
             case .alert(let level, _, let central, let cause):
                 alerts.append("\(level) \(cause.rawValue) \(central.rawValue)")
+                return nil
+            case .restart:
+                restarts += 1
                 return nil
             }
         }

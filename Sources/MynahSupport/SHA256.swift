@@ -1,0 +1,92 @@
+/// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+package struct SHA256: Sendable {
+    /// The fractional parts of the cube roots of the first 64 primes.
+    private static let constants: [UInt32] = [
+        0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5,
+        0x3956_C25B, 0x59F1_11F1, 0x923F_82A4, 0xAB1C_5ED5,
+        0xD807_AA98, 0x1283_5B01, 0x2431_85BE, 0x550C_7DC3,
+        0x72BE_5D74, 0x80DE_B1FE, 0x9BDC_06A7, 0xC19B_F174,
+        0xE49B_69C1, 0xEFBE_4786, 0x0FC1_9DC6, 0x240C_A1CC,
+        0x2DE9_2C6F, 0x4A74_84AA, 0x5CB0_A9DC, 0x76F9_88DA,
+        0x983E_5152, 0xA831_C66D, 0xB003_27C8, 0xBF59_7FC7,
+        0xC6E0_0BF3, 0xD5A7_9147, 0x06CA_6351, 0x1429_2967,
+        0x27B7_0A85, 0x2E1B_2138, 0x4D2C_6DFC, 0x5338_0D13,
+        0x650A_7354, 0x766A_0ABB, 0x81C2_C92E, 0x9272_2C85,
+        0xA2BF_E8A1, 0xA81A_664B, 0xC24B_8B70, 0xC76C_51A3,
+        0xD192_E819, 0xD699_0624, 0xF40E_3585, 0x106A_A070,
+        0x19A4_C116, 0x1E37_6C08, 0x2748_774C, 0x34B0_BCB5,
+        0x391C_0CB3, 0x4ED8_AA4A, 0x5B9C_CA4F, 0x682E_6FF3,
+        0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208,
+        0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7, 0xC671_78F2,
+    ]
+    private static let blockLength = 64
+
+    /// The hash so far; it begins with the fractional parts of the square roots of the first eight primes.
+    private var hash: [UInt32] = [
+        0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A,
+        0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
+    ]
+    /// The bytes of a block that is not complete.
+    private var rest: [UInt8] = []
+    private var count: UInt64 = 0
+
+    package init() {}
+
+    /// The hash of whole bytes.
+    package static func digest(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(bytes)
+        return hash.digest
+    }
+
+    /// Adds bytes.
+    package mutating func update(_ bytes: some Collection<UInt8>) {
+        count += UInt64(bytes.count)
+        rest.append(contentsOf: bytes)
+        var start = 0
+        while rest.count - start >= Self.blockLength {
+            add(rest[start..<start + Self.blockLength])
+            start += Self.blockLength
+        }
+        rest.removeFirst(start)
+    }
+
+    /// The hash of the bytes so far.
+    package var digest: [UInt8] {
+        var last = self
+        // A bit 1, then zeros, and the number of bits in the last eight bytes of a block.
+        let zeros = (2 * Self.blockLength - 9 - rest.count) % Self.blockLength
+        let length = (0..<8).map { UInt8(truncatingIfNeeded: (count << 3) >> (56 - 8 * $0)) }
+        last.update([0x80] + [UInt8](repeating: 0, count: zeros) + length)
+        return last.hash.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }
+    }
+
+    private mutating func add(_ block: ArraySlice<UInt8>) {
+        var words = [UInt32](repeating: 0, count: 64)
+        for index in 0..<16 {
+            let start = block.startIndex + 4 * index
+            words[index] = block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+        }
+        for index in 16..<64 {
+            let (early, late) = (words[index - 15], words[index - 2])
+            let first = Self.rotate(early, 7) ^ Self.rotate(early, 18) ^ (early >> 3)
+            let second = Self.rotate(late, 17) ^ Self.rotate(late, 19) ^ (late >> 10)
+            words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
+        }
+        var (a, b, c, d) = (hash[0], hash[1], hash[2], hash[3])
+        var (e, f, g, h) = (hash[4], hash[5], hash[6], hash[7])
+        for index in 0..<64 {
+            let turned = Self.rotate(e, 6) ^ Self.rotate(e, 11) ^ Self.rotate(e, 25)
+            let chosen = (e & f) ^ (~e & g)
+            let first = h &+ turned &+ chosen &+ Self.constants[index] &+ words[index]
+            let sum = Self.rotate(a, 2) ^ Self.rotate(a, 13) ^ Self.rotate(a, 22)
+            let second = sum &+ ((a & b) ^ (a & c) ^ (b & c))
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+        }
+        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { hash[index] &+= word }
+    }
+
+    private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 {
+        word >> count | word << (32 - count)
+    }
+}
