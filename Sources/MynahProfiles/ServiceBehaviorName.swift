@@ -12,6 +12,10 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case glucose
     /// The Heart Rate Control Point.
     case heartRate = "heart-rate"
+    /// Protocol modes, the HID Control Point and reports.
+    case hid
+    /// Reads without bytes, and writes that are not kept.
+    case midi
     /// Sends received data back.
     case nordicUART = "nordic-uart"
 
@@ -23,6 +27,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         case .fitnessMachine: "2AD9"
         case .glucose: "2A52"
         case .heartRate: "2A39"
+        case .hid: "2A4C"
+        case .midi: "7772E5DB-3868-4112-A1A9-F2669D106BF3"
         case .nordicUART: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E"
         }
     }
@@ -32,7 +38,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     var errors: [ATTError] {
         switch self {
         case .fitnessMachine, .glucose: [.cccdImproperlyConfigured]
-        case .currentTime, .cyclingSpeedAndCadence, .heartRate, .nordicUART: []
+        case .currentTime, .cyclingSpeedAndCadence, .heartRate, .hid, .midi, .nordicUART: []
         }
     }
 }

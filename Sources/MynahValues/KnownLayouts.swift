@@ -3,11 +3,14 @@ import MynahSupport
 
 /// The layouts of the SIG's characteristics (GATT Specification Supplement).
 ///
-/// Those of the fitness machine's control point and status are its service's (Fitness Machine Service 1.0.1).
+/// Those of the fitness machine's control point and status are its service's (Fitness Machine Service 1.0.1),
+/// and so are those of HID (HID Service Specification 1.0).
 /// Fields have the SIG's names in camelCase, and numbers the unit in which people read them.
 package enum KnownLayouts {
     /// The layout of a characteristic, or `nil` if it is not known here.
-    package static func layout(of uuid: BluetoothUUID) -> ValueLayout? { made[uuid.assignedNumber ?? 0] }
+    package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {
+        uuid == midiPackets ? midi : made[uuid.assignedNumber ?? 0]
+    }
 
     /// All known layouts, in the order of the characteristics' assigned numbers (Assigned Numbers, 3.8).
     package static var all: [(number: UInt16, layout: ValueLayout)] {
@@ -16,7 +19,9 @@ package enum KnownLayouts {
 
     /// All would take 50 kB, and a device has few.
     private static let made = MadeOnce<UInt16, ValueLayout> { number in
-        (general(number) ?? health(number) ?? fitness(number) ?? environment(number)).map { ValueLayout($0) }
+        let entries =
+            general(number) ?? input(number) ?? health(number) ?? fitness(number) ?? environment(number)
+        return entries.map { ValueLayout($0) }
     }
 
     // Short ways to write the tables.

@@ -109,11 +109,11 @@ enum RoomLimits {
     static let longTypes: [String: Int] = [
         "Mynah.Peripheral": 448,
         "MynahControl.PageFiles": 1197,
-        "MynahControl.Route": 426,
-        "MynahCore.AssignedNumberTables": 1041,
+        "MynahControl.Route": 441,
+        "MynahCore.AssignedNumberTables": 1043,
         "MynahProfiles.Kind": 511,
-        "MynahProfiles.ShippedProfiles": 786,
-        "MynahValues.KnownLayouts": 517,
+        "MynahProfiles.ShippedProfiles": 1050,
+        "MynahValues.KnownLayouts": 550,
     ]
 
     /// The types with more stored properties than that, and how many each may have.

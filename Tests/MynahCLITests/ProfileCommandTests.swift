@@ -6,6 +6,7 @@ import Testing
     private static let templates = [
         "heart-rate", "battery", "device-information", "environmental-sensing", "everything-accessory",
         "everything-app", "flaky-heart-rate", "health-thermometer", "nordic-uart",
+        "hid-keyboard", "hid-mouse", "hid-gamepad", "midi",
     ]
 
     @Test(arguments: templates)

@@ -7,7 +7,7 @@ import Testing
         "battery", "bike-trainer", "current-time", "cycling-power", "cycling-speed-and-cadence",
         "device-information", "environmental-sensing", "everything-accessory", "everything-app",
         "fitness-machine", "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate",
-        "lock",
+        "hid-gamepad", "hid-keyboard", "hid-mouse", "lock", "midi",
         "nordic-uart", "phone-heart-rate-app", "phone-lock-app",
     ]
 

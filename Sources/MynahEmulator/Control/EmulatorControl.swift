@@ -24,6 +24,9 @@ struct EmulatorControl {
     let parameters: ParameterRequests
     let meter: RadioMeter
 
+    /// The keyboards.
+    var typing: TypingControl { TypingControl(devices: reader.devices) }
+
     /// The ends of the rules of characteristics.
     var rules: RuleEnd { RuleEnd(links: links, advertising: advertising) }
 

@@ -5,7 +5,7 @@ struct UsableServices {
     static let names = [
         "heart-rate", "battery", "device-information", "current-time", "health-thermometer", "glucose",
         "cycling-speed-and-cadence", "cycling-power", "fitness-machine", "environmental-sensing",
-        "nordic-uart",
+        "nordic-uart", "hid-keyboard", "hid-mouse", "hid-gamepad", "midi",
     ]
 
     /// The services that were used, by their names.
