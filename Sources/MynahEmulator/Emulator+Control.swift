@@ -121,7 +121,14 @@ extension Emulator {
         try await control.values.setValue(written, of: name, in: label, notify: notify, to: central)
     }
 
-    /// Sets a variable of a device until the device is reset; values that read the variable change.
+    /// Types a text on a keyboard, with a gap after each report; returns the number of keys.
+    package func type(
+        _ text: String, every gap: Duration, on label: String
+    ) throws(ControlRefusal) -> Int {
+        try control.typing.type(text, every: gap, on: label)
+    }
+
+    /// Sets a variable of a device until it is reset; values that read it change.
     package func setVariable(
         _ name: String, to value: VariableValue, in label: String
     ) throws(ControlRefusal) {

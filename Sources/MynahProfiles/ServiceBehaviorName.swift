@@ -4,7 +4,7 @@ package import MynahCore
 package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// Measurements that are stored until they are confirmed.
     case bloodPressure = "blood-pressure"
-    /// The same.
+    /// Measurements that are stored until they are confirmed.
     case bodyComposition = "body-composition"
     /// A write sets the clock (Current Time).
     case currentTime = "current-time"
@@ -16,12 +16,16 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case glucose
     /// The procedures of the Heart Rate Control Point.
     case heartRate = "heart-rate"
+    /// Protocol modes, the HID Control Point and reports.
+    case hid
     /// An alert at once.
     case immediateAlert = "immediate-alert"
     /// An alert when the link is lost.
     case linkLoss = "link-loss"
     /// MCUmgr's echo, reset and image update.
     case mcumgr
+    /// Reads without bytes, and writes that are not kept.
+    case midi
     /// Nordic's secure DFU.
     case nordicDFU = "nordic-dfu"
     /// Received data is sent back.
@@ -47,6 +51,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         case .immediateAlert, .linkLoss: "2A06"
         case .mcumgr: "DA2E7828-FBCE-4E01-AE9E-261174997C48"
         case .nordicDFU: "8EC90001-F315-4F60-9FB8-838830DAEA50"
+        case .hid: "2A4C"
+        case .midi: "7772E5DB-3868-4112-A1A9-F2669D106BF3"
         case .nordicUART: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E"
         case .weightScale: "2A9D"
         }
@@ -75,8 +81,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     var errors: [ATTError] {
         switch self {
         case .fitnessMachine, .glucose, .nordicDFU, .pulseOximeter: [.cccdImproperlyConfigured]
-        case .bloodPressure, .bodyComposition, .currentTime, .cyclingSpeedAndCadence, .heartRate,
-            .immediateAlert, .linkLoss, .mcumgr, .nordicUART, .runningSpeedAndCadence, .weightScale:
+        case .bloodPressure, .bodyComposition, .currentTime, .cyclingSpeedAndCadence, .heartRate, .hid,
+            .immediateAlert, .linkLoss, .mcumgr, .midi, .nordicUART, .runningSpeedAndCadence, .weightScale:
             []
         }
     }

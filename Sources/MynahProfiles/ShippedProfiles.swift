@@ -1036,6 +1036,239 @@ services:
 """# + "\n"
         ),
         (
+            "hid-gamepad",
+            #"""
+# A gamepad (HID over GATT), which has no boot protocol. A host pairs with it, and gets each report that is
+# sent:
+#
+#     mynah ctl set hid-gamepad report --fields --notify \
+#         '{leftX: 127, leftY: 0, rightX: 0, rightY: 0, hat: 0, a: true}'
+mynah: 1
+name: Gamepad
+
+device:
+  name: Mynah Gamepad
+  appearance: gamepad               # 0x03C4
+
+advertising:
+  serviceUUIDs: [human-interface-device]
+  appearance: true
+  interval: 30 ms
+
+services:
+  - uuid: human-interface-device
+    behavior: hid                   # answers the control point
+    characteristics:
+      - uuid: hid-information
+        properties: [read]
+        permissions: {read: encrypted}
+        # HID 1.11, of no country.
+        value: {fields: {bcdHID: 0x0111, countryCode: 0, remoteWake: true, normallyConnectable: true}}
+      # Report 1: two sticks, a hat switch and 15 buttons.
+      - uuid: report-map
+        properties: [read]
+        permissions: {read: encrypted}
+        value:
+          hex: >-
+            05 01 09 05 A1 01 85 01
+            09 30 09 31 09 32 09 35 15 81 25 7F 75 08 95 04 81 02
+            09 39 15 01 25 08 35 00 46 3B 01 65 14 75 08 95 01 81 42
+            05 09 19 01 29 0F 15 00 25 01 35 00 45 00 65 00 75 01 95 0F 81 02
+            95 01 75 01 81 01 C0
+      # 00 suspends, 01 exits suspend: the events have "suspend" and "exit suspend".
+      - uuid: hid-control-point
+        properties: [writeWithoutResponse]
+        permissions: {write: encrypted}
+        maxLength: 1
+      # The input report, without its ID: in the report reference, 01 is the ID and 01 says input.
+      # The hat is 1 for up, 3 for right, 5 for down, 7 for left, and 0 for released.
+      - uuid: report
+        properties: [read, notify]
+        permissions: {read: encrypted, notify: encrypted}
+        value:
+          layout:
+            - {leftX: sint8}
+            - {leftY: sint8}
+            - {rightX: sint8}
+            - {rightY: sint8}
+            - {hat: uint8}
+            - {buttons: [a, b, c, x, y, z, l1, r1, l2, r2, select, start, mode, l3, r3]}
+          fields: {leftX: 0, leftY: 0, rightX: 0, rightY: 0, hat: 0}
+        descriptors:
+          - {uuid: report-reference, permissions: {read: encrypted}, value: {hex: 01 01}}
+
+  - use: battery
+    characteristics:
+      - {uuid: battery-level, permissions: {read: encrypted, notify: encrypted}}
+  # Hosts take the vendor and the product from its PnP ID.
+  - use: device-information
+    characteristics:
+      - {uuid: model-number-string, value: {text: Gamepad 1}}
+"""# + "\n"
+        ),
+        (
+            "hid-keyboard",
+            #"""
+# A keyboard (HID over GATT). A host pairs with it, and then types what you give:
+#
+#     mynah run profiles/hid-keyboard.yaml --control
+#     mynah ctl type hid-keyboard 'Hello'
+mynah: 1
+name: Keyboard
+
+device:
+  name: Mynah Keyboard
+  appearance: keyboard              # 0x03C1
+
+advertising:
+  serviceUUIDs: [human-interface-device]
+  appearance: true
+  interval: 30 ms
+
+# `use: battery` and `use: device-information` insert services, which `mynah new` prints in full.
+services:
+  - uuid: human-interface-device
+    behavior: hid                   # answers for protocol modes and LEDs, and types
+    characteristics:
+      - uuid: hid-information
+        properties: [read]
+        permissions: {read: encrypted}
+        # HID 1.11, of no country.
+        value: {fields: {bcdHID: 0x0111, countryCode: 0, remoteWake: true, normallyConnectable: true}}
+      # Report 1: eight modifiers, a reserved octet, five LEDs as output, and six keys.
+      - uuid: report-map
+        properties: [read]
+        permissions: {read: encrypted}
+        value:
+          hex: >-
+            05 01 09 06 A1 01 85 01
+            05 07 19 E0 29 E7 15 00 25 01 75 01 95 08 81 02
+            95 01 75 08 81 01
+            05 08 19 01 29 05 75 01 95 05 91 02 95 01 75 03 91 01
+            05 07 19 00 29 65 15 00 25 65 75 08 95 06 81 00 C0
+      # 00 suspends, 01 exits suspend: the events have "suspend" and "exit suspend".
+      - uuid: hid-control-point
+        properties: [writeWithoutResponse]
+        permissions: {write: encrypted}
+        maxLength: 1
+      # 00 is the boot protocol and 01 the report protocol, which each connection begins with.
+      - uuid: protocol-mode
+        properties: [read, writeWithoutResponse]
+        permissions: {read: encrypted, write: encrypted}
+        value: {fields: {protocolMode: report protocol}}
+        maxLength: 1
+      # The input report, without its ID: in the report reference, 01 is the ID and 01 says input.
+      - uuid: report
+        properties: [read, notify]
+        permissions: {read: encrypted, notify: encrypted}
+        value:
+          layout: [{modifiers: uint8}, {reserved: uint8}, {keys: uint8, count: rest}]
+          fields: {modifiers: 0, reserved: 0, keys: [0, 0, 0, 0, 0, 0]}
+        descriptors:
+          - {uuid: report-reference, permissions: {read: encrypted}, value: {hex: 01 01}}
+      # The output report: the host sets the LEDs. 02 says output.
+      - uuid: report
+        properties: [read, write, writeWithoutResponse]
+        permissions: {read: encrypted, write: encrypted}
+        value:
+          layout: [{leds: [numLock, capsLock, scrollLock, compose, kana]}]
+          fields: {capsLock: false}
+        maxLength: 1
+        descriptors:
+          - {uuid: report-reference, permissions: {read: encrypted}, value: {hex: 01 02}}
+      # The same two for a host in the boot protocol, such as a BIOS.
+      - uuid: boot-keyboard-input-report
+        properties: [read, notify]
+        permissions: {read: encrypted, notify: encrypted}
+        value: {fields: {modifiers: 0, reserved: 0, keys: [0, 0, 0, 0, 0, 0]}}
+      - uuid: boot-keyboard-output-report
+        properties: [read, write, writeWithoutResponse]
+        permissions: {read: encrypted, write: encrypted}
+        value: {fields: {capsLock: false}}
+        maxLength: 1
+
+  - use: battery
+    characteristics:
+      - {uuid: battery-level, permissions: {read: encrypted, notify: encrypted}}
+  # Hosts take the vendor and the product from its PnP ID.
+  - use: device-information
+    characteristics:
+      - {uuid: model-number-string, value: {text: Keyboard 1}}
+"""# + "\n"
+        ),
+        (
+            "hid-mouse",
+            #"""
+# A mouse (HID over GATT). A host pairs with it; each report that is sent moves the pointer by x and y:
+#
+#     mynah ctl set hid-mouse report '{x: 20, y: -5, wheel: 0}' --fields --notify
+mynah: 1
+name: Mouse
+
+device:
+  name: Mynah Mouse
+  appearance: mouse                 # 0x03C2
+
+advertising:
+  serviceUUIDs: [human-interface-device]
+  appearance: true
+  interval: 30 ms
+
+services:
+  - uuid: human-interface-device
+    behavior: hid                   # answers for protocol modes
+    characteristics:
+      - uuid: hid-information
+        properties: [read]
+        permissions: {read: encrypted}
+        # HID 1.11, of no country.
+        value: {fields: {bcdHID: 0x0111, countryCode: 0, remoteWake: true, normallyConnectable: true}}
+      # Report 1: five buttons, x and y with 16 bits, and a wheel.
+      - uuid: report-map
+        properties: [read]
+        permissions: {read: encrypted}
+        value:
+          hex: >-
+            05 01 09 02 A1 01 85 01 09 01 A1 00
+            05 09 19 01 29 05 15 00 25 01 75 01 95 05 81 02 95 01 75 03 81 01
+            05 01 09 30 09 31 16 01 80 26 FF 7F 75 10 95 02 81 06
+            09 38 15 81 25 7F 75 08 95 01 81 06 C0 C0
+      # 00 suspends, 01 exits suspend: the events have "suspend" and "exit suspend".
+      - uuid: hid-control-point
+        properties: [writeWithoutResponse]
+        permissions: {write: encrypted}
+        maxLength: 1
+      # 00 is the boot protocol and 01 the report protocol, which each connection begins with.
+      - uuid: protocol-mode
+        properties: [read, writeWithoutResponse]
+        permissions: {read: encrypted, write: encrypted}
+        value: {fields: {protocolMode: report protocol}}
+        maxLength: 1
+      # The input report, without its ID: in the report reference, 01 is the ID and 01 says input.
+      - uuid: report
+        properties: [read, notify]
+        permissions: {read: encrypted, notify: encrypted}
+        value:
+          layout: [{buttons: [left, right, middle, back, forward]}, {x: sint16}, {y: sint16}, {wheel: sint8}]
+          fields: {x: 0, y: 0, wheel: 0}
+        descriptors:
+          - {uuid: report-reference, permissions: {read: encrypted}, value: {hex: 01 01}}
+      # Three buttons, x and y with 8 bits, for a host in the boot protocol.
+      - uuid: boot-mouse-input-report
+        properties: [read, notify]
+        permissions: {read: encrypted, notify: encrypted}
+        value: {fields: {x: 0, y: 0}}
+
+  - use: battery
+    characteristics:
+      - {uuid: battery-level, permissions: {read: encrypted, notify: encrypted}}
+  # Hosts take the vendor and the product from its PnP ID.
+  - use: device-information
+    characteristics:
+      - {uuid: model-number-string, value: {text: Mouse 1}}
+"""# + "\n"
+        ),
+        (
             "ibeacon",
             #"""
 # An iBeacon: it only broadcasts, and apps on iPhones learn that they are near it.
@@ -1132,6 +1365,46 @@ services:
       # it: add permissions: {write: encrypted}.
       - uuid: DA2E7828-FBCE-4E01-AE9E-261174997C48
         properties: [writeWithoutResponse, notify]
+"""# + "\n"
+        ),
+        (
+            "midi",
+            #"""
+# A MIDI instrument (MIDI over Bluetooth LE), which plays a scale. Its events show the notes of a host.
+#
+#     mynah run profiles/midi.yaml
+mynah: 1
+name: MIDI
+
+device:
+  name: Mynah MIDI
+
+# A 128-bit UUID takes 18 of the 31 bytes and the Flags 3, so the name is in the scan response.
+advertising:
+  serviceUUIDs: [03B80E5A-EDE8-4B33-A751-6CE34EC4C700]
+  interval: 20 ms
+
+services:
+  - uuid: 03B80E5A-EDE8-4B33-A751-6CE34EC4C700
+    behavior: midi                  # a read is answered without bytes, and what is written is not kept
+    characteristics:
+      # To pair first, add permissions: {read: encrypted, write: encrypted, notify: encrypted}.
+      - uuid: 7772E5DB-3868-4112-A1A9-F2669D106BF3
+        properties: [read, writeWithoutResponse, notify]
+        value:
+          fields:
+            # A clock of milliseconds, which wraps at 8192.
+            timestamps: [{generate: counter, by: 250}]
+            messages:
+              generate: list
+              values:
+                - note on channel 1 note 60 velocity 100
+                - note off channel 1 note 60 velocity 64
+                - note on channel 1 note 62 velocity 100
+                - note off channel 1 note 62 velocity 64
+                - note on channel 1 note 64 velocity 100
+                - note off channel 1 note 64 velocity 64
+        every: 250 ms
 """# + "\n"
         ),
         (

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// The layouts of the SIG's characteristics (GATT Specification Supplement).
 ///
-/// The layouts of the fitness machine's control point and status are from Fitness Machine Service 1.0.1.
-/// Fields have the SIG's names in camelCase, and numbers have a unit that people use.
+/// Those of the fitness machine's control point and status are its service's (Fitness Machine Service 1.0.1),
+/// and so are those of HID (HID Service Specification 1.0). Fields have the SIG's names in camelCase, and numbers the unit in which people read them.
 package enum KnownLayouts {
     /// The layout of a characteristic, or `nil` if it is not known here.
     package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {
@@ -20,12 +20,14 @@ package enum KnownLayouts {
     /// The layouts by number, made at first use: all of them would take 50 kB, and a device needs few.
     private static let made = MadeOnce<UInt16, ValueLayout> { number in
         let entries =
-            general(number) ?? health(number) ?? body(number) ?? fitness(number) ?? environment(number)
+            general(number) ?? input(number) ?? health(number) ?? body(number) ?? fitness(number)
+            ?? environment(number)
         return entries.map { ValueLayout($0) }
     }
 
+    /// The layouts of companies' characteristics.
     private static let vendors: [BluetoothUUID: ValueLayout] = [
-        "8EC90001-F315-4F60-9FB8-838830DAEA50": ValueLayout(nordicUpdate)
+        "8EC90001-F315-4F60-9FB8-838830DAEA50": ValueLayout(nordicUpdate), midiPackets: midi,
     ]
 
     // Short ways to write the tables.

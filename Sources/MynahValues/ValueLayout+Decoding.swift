@@ -5,6 +5,7 @@ extension ValueLayout {
     ///
     /// Returns `nil` if the bytes do not fit the layout, for example if one byte is left over.
     package func decode(_ bytes: [UInt8]) -> [NamedField]? {
+        if coding == .midi { return bytes.isEmpty ? [] : MIDIPacket.fields(of: bytes) }
         var reader = FieldReader(bytes[...])
         for entry in entries {
             guard reader.read(entry) else { return nil }

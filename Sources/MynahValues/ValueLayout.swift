@@ -7,9 +7,20 @@ import MynahSupport
 package struct ValueLayout: Hashable, Sendable {
     /// The fields, and the bits that tell which fields are present.
     package var entries: [LayoutField]
+    /// How the fields are made of the bytes.
+    package var coding: Coding
 
-    package init(_ entries: [LayoutField]) {
+    /// How the fields of a value are made of its bytes.
+    package enum Coding: Hashable, Sendable {
+        /// One after the other.
+        case inOrder
+        /// A packet of MIDI over Bluetooth LE.
+        case midi
+    }
+
+    package init(_ entries: [LayoutField], _ coding: Coding = .inOrder) {
         self.entries = entries
+        self.coding = coding
     }
 
     /// The names of all fields, including those in bits.
@@ -37,6 +48,7 @@ extension ValueLayout {
     /// Missing optional fields are left out, and missing bits are 0.
     package func encode(_ fields: [NamedField]) throws(LayoutProblem) -> [UInt8] {
         let given = try Given(fields, in: self)
+        if coding == .midi { return try MIDIPacket.packet(of: fields) }
         var bytes: [UInt8] = []
         for entry in entries {
             if case .bits(let octets, let bits) = entry.kind {

@@ -7,6 +7,7 @@ import Testing
         "heart-rate", "battery", "device-information", "eddystone", "environmental-sensing",
         "everything-accessory",
         "everything-app", "flaky-heart-rate", "health-thermometer", "mcumgr", "nordic-dfu", "nordic-uart",
+        "hid-keyboard", "hid-mouse", "hid-gamepad", "midi",
     ]
 
     @Test(arguments: templates)

@@ -8,8 +8,8 @@ import Testing
         "current-time", "cycling-power",
         "cycling-speed-and-cadence", "device-information", "eddystone", "environmental-sensing", "esp32-uart",
         "everything-accessory", "everything-app", "exposure-notification", "fitness-machine",
-        "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate", "ibeacon", "lock",
-        "mcumgr", "nordic-dfu",
+        "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate",
+        "hid-gamepad", "hid-keyboard", "hid-mouse", "ibeacon", "lock", "mcumgr", "midi", "nordic-dfu",
         "nordic-uart", "phone-heart-rate-app", "phone-lock-app", "proximity", "pulse-oximeter",
         "running-speed-and-cadence", "ruuvi", "weight-scale",
     ]

@@ -75,6 +75,8 @@ def narrow(document: dict[str, Any]) -> None:
     bodies["alert"]["schema"] = {
         "enum": [{"message": "Hello"}, {"title": "Hi", "flags": ["silent"], "uid": 1}, {"remove": 1}]
     }
+    member("typeText", "text", {"type": "string", "pattern": "^[ -~]{1,9}$"})
+    member("typeText", "gap", {"enum": ["1 ms", "0.5s"]})
     member("setAppState", "state", {"enum": ["foreground", "background", "suspended"]})
     for operation in ("disconnect", "forget", "enterPasskey"):
         member(operation, "central", {"enum": ["AA:BB:CC:DD:EE:FF", "Phone"]})

@@ -20,7 +20,7 @@ struct CtlCommand: AsyncParsableCommand {
             CtlDevices.self, CtlAdd.self, CtlRemove.self, CtlShow.self, CtlGet.self, CtlSet.self,
             CtlWait.self, CtlVerify.self, CtlMark.self, CtlEvents.self, CtlReset.self, CtlVariable.self,
             CtlDisconnect.self, CtlForget.self, CtlAdvertise.self, CtlApp.self, CtlPasskey.self,
-            CtlAlert.self,
+            CtlAlert.self, CtlType.self,
             CtlFaults.self, CtlFault.self, CtlScenario.self, CtlAnswer.self, CtlReport.self,
             CtlClock.self, CtlAdvance.self,
         ])

@@ -418,6 +418,30 @@ struct CtlApp: CtlVerb {
     }
 }
 
+struct CtlType: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "type", abstract: "Types a text on a keyboard.",
+        discussion: """
+            The device has a service with use: hid-keyboard, and a host that is paired. Presses and releases \
+            each key of a US keyboard, and prints how many keys these are. A line feed is Enter.
+            """)
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(help: "The text.") var text: String
+    @Option(help: "The time after each press and each release, from 1 ms to 1 min. Default: 20 ms.")
+    var gap: String?
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        let gap: [JSON.Member] = gap.map { [.init("gap", .string($0))] } ?? []
+        return request("POST", device: device, ["type"], [.init("text", .string(text))] + gap)
+    }
+
+    func lines(_ answer: JSON) -> [String] {
+        [(answer["keys"]?.integerValue ?? 0).counting("key")]
+    }
+}
+
 struct CtlPasskey: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "passkey", abstract: "Enters the passkey that pairing asks for.")

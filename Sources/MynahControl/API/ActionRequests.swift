@@ -58,6 +58,39 @@ struct ActionRequests: RunRequests {
         return try await response(for: device)
     }
 
+    func typeText(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        guard let text = try body.text("text", longest: Self.longestTyped), !text.isEmpty else {
+            throw ControlProblem(400, "\"text\" is missing: what the keys make")
+        }
+        let gap = try body.text("gap") ?? Self.usualGap.text
+        let duration: Duration
+        do throws(DurationText.Problem) {
+            duration = try DurationText.parse(gap)
+        } catch {
+            throw ControlProblem(400, "\"gap\" \(error.message)")
+        }
+        guard Self.gaps.contains(duration) else {
+            throw ControlProblem(
+                400,
+                """
+                "gap" is \(duration.text), and must be \(Self.gaps.lowerBound.text) to \
+                \(Self.gaps.upperBound.text)
+                """)
+        }
+        let count = try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.type(text, every: duration, on: device.label)
+        }
+        return .json(.object([.init("keys", .integer(count))]))
+    }
+
+    /// The longest text that is typed at once, in bytes.
+    static let longestTyped = 4096
+    /// The time between a report of a keyboard and the next, and the one that is usual.
+    private static let gaps = Duration.milliseconds(1)...Duration.seconds(60)
+    private static let usualGap = Duration.milliseconds(20)
+
     func setAppState(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         let name = call.parameter("device")
         let app = try phone(named: name)

@@ -133,6 +133,7 @@ package final class ControlAPI: Sendable {
         case .setValue: try await devices.setValue(call)
         case .setVariable: try await devices.setVariable(call)
         case .alert: try await actions.alert(call)
+        case .typeText: try await actions.typeText(call)
         case .disconnect: try await actions.disconnect(call)
         case .forget: try await actions.forget(call)
         case .advertise: try await actions.advertise(call)

@@ -4,7 +4,7 @@ enum Operation: String, CaseIterable, Sendable {
     case getClock, advanceClock
     case listDevices, addDevice, getDevice, removeDevice
     case getLayout, getValue, setValue, setVariable
-    case disconnect, forget, advertise, setAppState, enterPasskey, alert
+    case disconnect, forget, advertise, setAppState, enterPasskey, alert, typeText
     case listFaults, addFault, turnFault, removeFault
     case playScenario
     case answerRequest

@@ -130,6 +130,23 @@ extension Route {
                 example: .object([.init("on", .bool(false))])),
             answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(
+            "POST", "/v1/devices/{device}/type", .typeText,
+            """
+            Types a text on a keyboard: presses and releases each key of a US keyboard, with a gap of 20 ms \
+            by default after each report. Answers at once, and the keys follow as time goes on
+            """,
+            body: Body(
+                schema: .object([
+                    .init("text", .string(), isRequired: true), .init("gap", .named("Duration")),
+                ]),
+                example: .object([.init("text", "Hello")])),
+            answers: [
+                200: Answer(
+                    "How many keys are pressed",
+                    .object([.init("keys", .integer(0...ActionRequests.longestTyped), isRequired: true)]),
+                    example: .object([.init("keys", .integer(5))]))
+            ]),
+        Route(
             "POST", "/v1/devices/{device}/app", .setAppState,
             """
             Changes the state of the device's app. If the state is about Bluetooth, the lock, the screen, \

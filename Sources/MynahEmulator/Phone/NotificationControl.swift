@@ -17,7 +17,9 @@ struct NotificationControl {
             guard isKnown else { throw Self.unknown(replaced) }
             return replaced
         }
-        let uid = try notifications { notifications, now in notifications.add(notification, at: now) }
+        let uid = try notifications { notifications, service in
+            notifications.add(notification, at: service.now)
+        }
         guard let uid else {
             throw .conflict(
                 "the phone shows \(ProfileLimit.notifications.count) notifications; remove one first")
@@ -36,7 +38,7 @@ struct NotificationControl {
     }
 
     private func notifications<Result>(
-        _ body: (inout AppleNotifications, Duration) -> Result
+        _ body: (inout AppleNotifications, any ServiceState) -> Result
     ) throws(ControlRefusal) -> Result {
         guard devices.isRunning else { throw .conflict("the phone does not play") }
         guard let result = devices.own?.sender.behaviors?.change(AppleNotifications.self, body) else {

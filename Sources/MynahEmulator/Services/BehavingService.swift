@@ -4,7 +4,7 @@ import MynahProfiles
 /// A service of a device that does more than keep its values.
 struct BehavingService: Sendable {
     var behavior: any ServiceBehavior
-    /// The key of each characteristic; of several with one UUID the first.
+    /// The key of each characteristic by the name that the behavior has for it; of several the first.
     var attributes: [BluetoothUUID: AttributeKey] = [:]
     /// The time between two ticks of a characteristic, if it is not a second.
     var intervals: [BluetoothUUID: Duration] = [:]
@@ -27,6 +27,8 @@ struct BehavingService: Sendable {
         case .linkLoss: self.init(LinkLoss())
         case .mcumgr: self.init(MCUManager())
         case .nordicDFU: self.init(SecureUpdate())
+        case .hid: self.init(HIDDevice())
+        case .midi: self.init(MIDIPort())
         case .nordicUART: self.init(SerialEcho())
         case .pulseOximeter: self.init(RecordAccess(.pulseOximeter, count: service.records))
         case .runningSpeedAndCadence: self.init(SensorControl(of: .running))
@@ -37,9 +39,10 @@ struct BehavingService: Sendable {
 
     /// A characteristic of it is published.
     mutating func add(_ characteristic: Profile.Characteristic, as key: AttributeKey) {
-        guard attributes[characteristic.uuid] == nil else { return }
-        attributes[characteristic.uuid] = key
-        intervals[characteristic.uuid] = characteristic.every
+        let name = behavior.name(of: characteristic)
+        guard attributes[name] == nil else { return }
+        attributes[name] = key
+        intervals[name] = characteristic.every
     }
 
     /// Whether the behavior may change the characteristic's value, so that the radio cannot answer for it.

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahProfiles
 import MynahValues
 
 /// The behavior of a service beyond keeping its values: a state machine without I/O.
@@ -12,6 +13,8 @@ protocol ServiceBehavior: Sendable {
     var changed: [BluetoothUUID] { get }
     /// The characteristics whose values it alone sends; their `every` is its pace.
     var sent: [BluetoothUUID] { get }
+    /// The name of a characteristic here: its UUID, unless the service has several of that.
+    func name(of characteristic: Profile.Characteristic) -> BluetoothUUID
     /// The next time on the device's clock at which it has something to do; `nil` if it waits for a request,
     /// or for room on a link.
     func due(_ service: some ServiceState) -> Duration?
@@ -51,6 +54,7 @@ protocol ServiceBehavior: Sendable {
 extension ServiceBehavior {
     var changed: [BluetoothUUID] { [] }
     var sent: [BluetoothUUID] { [] }
+    func name(of characteristic: Profile.Characteristic) -> BluetoothUUID { characteristic.uuid }
     func due(_ service: some ServiceState) -> Duration? { nil }
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] { [] }
     func read(
@@ -106,6 +110,10 @@ protocol ServiceState {
     func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool
     /// The centrals that are subscribed; one `nil` for all of them if the radio cannot address one.
     func targets(of characteristic: BluetoothUUID) -> [Peer.ID?]
+    /// The centrals that are subscribed, in the order of their identifiers, as far as the radio names them.
+    func subscribers(of characteristic: BluetoothUUID) -> [Peer.ID]
+    /// Whether any central is subscribed.
+    func hasSubscribers(of characteristic: BluetoothUUID) -> Bool
     /// Whether a value for the central waits for room on its link.
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool
     /// Whether any value of the service for the central waits for room on its link.

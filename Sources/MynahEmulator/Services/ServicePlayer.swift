@@ -124,11 +124,11 @@ final class ServicePlayer {
 
     /// Changes the state of the behavior of a type, and carries out what follows; `nil` if no service has it.
     func change<Behavior: ServiceBehavior, Result>(
-        _ type: Behavior.Type, _ body: (inout Behavior, Duration) -> Result
+        _ type: Behavior.Type, _ body: (inout Behavior, any ServiceState) -> Result
     ) -> Result? {
         for index in services.indices {
             guard var behavior = services[index].behavior as? Behavior else { continue }
-            let result = body(&behavior, memory.elapsed)
+            let result = body(&behavior, state(of: index))
             services[index].behavior = behavior
             deliver()
             return result
@@ -325,14 +325,22 @@ private struct PlayedService: ServiceState {
     }
 
     func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool {
-        guard let key = service.attributes[characteristic],
-            let subscribers = memory.manager?.access.subscribers(of: key)
-        else { return false }
+        guard let subscribers = found(characteristic) else { return false }
         return subscribers.hasUnnamed || subscribers.named.contains(central)
     }
 
     func targets(of characteristic: BluetoothUUID) -> [Peer.ID?] {
         service.attributes[characteristic].map { answers.targets(of: $0) } ?? []
+    }
+
+    func subscribers(of characteristic: BluetoothUUID) -> [Peer.ID] { found(characteristic)?.named ?? [] }
+
+    func hasSubscribers(of characteristic: BluetoothUUID) -> Bool {
+        found(characteristic).map { $0.hasUnnamed || !$0.named.isEmpty } ?? false
+    }
+
+    private func found(_ characteristic: BluetoothUUID) -> ManagerAccess.Subscribers? {
+        service.attributes[characteristic].flatMap { memory.manager?.access.subscribers(of: $0) }
     }
 
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool {

@@ -9,6 +9,7 @@ struct UsableServices {
             "blood-pressure", "weight-scale", "body-composition", "glucose", "pulse-oximeter",
             "cycling-speed-and-cadence", "cycling-power", "running-speed-and-cadence", "fitness-machine",
             "environmental-sensing", proximity, "nordic-uart", "mcumgr", "nordic-dfu",
+            "hid-keyboard", "hid-mouse", "hid-gamepad", "midi",
         ] + partsOfProximity
 
     private static let proximity = "proximity"

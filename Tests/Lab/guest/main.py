@@ -30,7 +30,7 @@ from lab.services import Services  # noqa: E402
 
 TOPICS = [
     "advertising", "discovery", "long_values", "errors", "notifications", "two_phones", "permissions", "survival",
-    "bad_input", "app_life", "app_restored", "phone_app", "control", "behaviors", "reactions", "faults",
+    "bad_input", "app_life", "app_restored", "phone_app", "control", "behaviors", "hid", "reactions", "faults",
     "doctor", "simulation",
 ]  # fmt: skip
 

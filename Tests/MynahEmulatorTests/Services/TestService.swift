@@ -46,6 +46,10 @@ struct TestService: ServiceState {
     func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool {
         subscribed.contains(characteristic)
     }
+    func subscribers(of characteristic: BluetoothUUID) -> [Peer.ID] {
+        subscribed.contains(characteristic) ? [Self.phone, Self.other] : []
+    }
+    func hasSubscribers(of characteristic: BluetoothUUID) -> Bool { subscribed.contains(characteristic) }
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool {
         sending.contains(characteristic)
     }

@@ -433,6 +433,16 @@ class Device:
         """Removes a notification from its phone."""
         self._act("alert", {"remove": uid})
 
+    def type(self, text: str, *, gap: Time | None = None) -> int:
+        """Types a text on its keyboard, with this time after each press and release; returns how many keys these are.
+
+        It returns at once, and the keys are sent as time goes on.
+        """
+        body: dict[str, Any] = {"text": text}
+        if gap is not None:
+            body["gap"] = _time(gap)
+        return int(self._client._request("POST", f"{self._path}/type", body)["keys"])
+
     # Faults
 
     def faults(self) -> list[dict[str, Any]]:

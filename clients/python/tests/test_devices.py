@@ -453,3 +453,11 @@ def test_all_events_are_listed(mynah):
     assert events.next == events[-1]["seq"] + 1
     # A list without a limit of its own has 1,000 events.
     assert len(mynah.events()) > 1000
+
+
+def test_a_keyboard_types(mynah):
+    keyboard = mynah({"mynah": 1, "name": "Keyboard", "services": [{"use": "hid-keyboard"}]})
+    with pytest.raises(Problem, match="a host subscribes"):
+        keyboard.type("Hello", gap=0.05)
+    with pytest.raises(Problem, match="no key of a US keyboard makes"):
+        keyboard.type("é")

@@ -37,17 +37,14 @@ class PeripheralController(Controller):
 class Adapter:
     """On /dev/vhci, as the kernel's hci0: bluetoothd's, or taken whole by `radio`."""
 
-    def __init__(self, link: LocalLink, air: Air, radio: str) -> None:
+    def __init__(self, link: LocalLink, air: Air, radio: str, address: hci.Address = ADDRESS) -> None:
         self.link = link
+        self.address = address
         self.air = air
         # How mynah is told to reach it.
         self.radio = radio
         self.transport = None
         self.controller: PeripheralController | None = None
-
-    @property
-    def address(self) -> hci.Address:
-        return ADDRESS
 
     async def plug_in(self) -> None:
         self.transport = await open_vhci_transport(None)
@@ -73,9 +70,9 @@ class Adapter:
         return struct.unpack_from("<I", info, 16)[0]
 
     def switch_on(self) -> None:
-        self.controller = PeripheralController("adapter", link=self.link, public_address=ADDRESS)
+        self.controller = PeripheralController("adapter", link=self.link, public_address=self.address)
         # Bumble's link names the sender of a packet by this address, also where the public one is in use.
-        self.controller.random_address = ADDRESS
+        self.controller.random_address = self.address
         # The two ends of the HCI line, with the air's ear on both.
         self.transport.source.set_packet_sink(Tap(self.air, True, self.controller))
         self.controller.host = Tap(self.air, False, self.sink)
@@ -111,8 +108,8 @@ class KernelSink:
 class SocketAdapter(Adapter):
     """Behind a socket of this machine, for one host at a time; a reset controller for each."""
 
-    def __init__(self, link: LocalLink, air: Air) -> None:
-        super().__init__(link, air, "")
+    def __init__(self, link: LocalLink, air: Air, address: hci.Address = ADDRESS) -> None:
+        super().__init__(link, air, "", address)
         self.port = 0
         self.server: asyncio.Server | None = None
         self.guest: asyncio.BaseTransport | None = None

@@ -1,0 +1,160 @@
+import MynahCore
+import MynahProfiles
+
+/// The HID service of a keyboard, a mouse or a gamepad (HID Service Specification 1.0).
+///
+/// Each central has a protocol mode of its own, which is the report protocol when it connects. Keys that a
+/// test types go to each central in the reports of its mode.
+struct HIDDevice: ServiceBehavior {
+    static let bootKeyboardInput: BluetoothUUID = "2A22"
+    static let bootKeyboardOutput: BluetoothUUID = "2A32"
+    static let reportMap: BluetoothUUID = "2A4B"
+    static let controlPoint: BluetoothUUID = "2A4C"
+    /// The first input report.
+    static let report: BluetoothUUID = "2A4D"
+    static let protocolMode: BluetoothUUID = "2A4E"
+    /// The first output report.
+    ///
+    /// On the air it has the UUID of the input report; here it has a name of its own.
+    static let outputReport: BluetoothUUID = "00022A4D-0000-1000-8000-00805F9B34FB"
+    static let reportReference: BluetoothUUID = "2908"
+
+    /// The values of the Protocol Mode (2.14).
+    enum Mode: UInt8 {
+        case boot = 0
+        case report = 1
+    }
+
+    /// The commands of the HID Control Point (2.13).
+    enum Command: UInt8 {
+        case suspend = 0
+        case exitSuspend = 1
+    }
+
+    let handled = [controlPoint, protocolMode, outputReport, bootKeyboardOutput]
+    let changed = [report, bootKeyboardInput]
+    /// The centrals in boot protocol mode, in the order in which they chose it.
+    private(set) var bootCentrals: [Peer.ID] = []
+    /// What is typed and not sent yet.
+    private var typing = KeyQueue()
+
+    /// The name of a report is its type's: that is in its Report Reference, after its ID.
+    func name(of characteristic: Profile.Characteristic) -> BluetoothUUID {
+        guard characteristic.uuid == Self.report else { return characteristic.uuid }
+        let reference = characteristic.descriptors.first { $0.uuid == Self.reportReference }?.value
+        return reference?.last == 2 ? Self.outputReport : Self.report
+    }
+
+    mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
+        self = HIDDevice()
+        return []
+    }
+
+    // MARK: Requests
+
+    /// The specification has no errors of its own: an unknown number gets 0x06, and another length 0x0D.
+    mutating func write(
+        _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
+    ) throws(ATTError) -> [ServiceEffect] {
+        let outputs = [Self.outputReport, Self.bootKeyboardOutput]
+        let isOutput = outputs.contains(characteristic)
+        let length = isOutput ? service.value(of: characteristic)?.count : 1
+        guard value.count == length else { throw .invalidAttributeValueLength }
+        if isOutput {
+            // Both set the same LEDs.
+            return outputs.filter { service.value(of: $0)?.count == length }.map { .store(value, of: $0) }
+        }
+        if characteristic == Self.controlPoint {
+            guard Command(rawValue: value[0]) != nil else { throw .requestNotSupported }
+            return []
+        }
+        guard let mode = Mode(rawValue: value[0]) else { throw .requestNotSupported }
+        bootCentrals.removeAll { $0 == central }
+        if mode == .boot { bootCentrals.append(central) }
+        return []
+    }
+
+    func read(
+        _ characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
+    ) throws(ATTError) -> [UInt8]? {
+        guard characteristic == Self.protocolMode else { return nil }
+        let mode: Mode = bootCentrals.contains(central) ? .boot : .report
+        return [mode.rawValue]
+    }
+
+    mutating func disconnected(_ central: Peer.ID) {
+        bootCentrals.removeAll { $0 == central }
+    }
+
+    // MARK: Typing
+
+    /// Why nothing can be typed.
+    enum Refusal: Error, Equatable {
+        /// Its reports are not those of a keyboard.
+        case isNoKeyboard
+        /// No central is subscribed to the report of its protocol mode.
+        case hasNoHost
+        /// So many reports wait to be sent.
+        case isTyping(Int)
+    }
+
+    /// Presses and releases keys, one after the other.
+    mutating func type(
+        _ strokes: [KeyStroke], every gap: Duration, _ service: some ServiceState
+    ) throws(Refusal) {
+        // Usage Page (Keyboard), and a report as in the boot protocol.
+        guard service.value(of: Self.reportMap)?.contains([0x05, 0x07]) == true,
+            service.value(of: Self.report)?.count == KeyStroke.reportLength
+        else { throw .isNoKeyboard }
+        guard
+            bootCentrals.contains(where: { service.isSubscribed($0, to: Self.bootKeyboardInput) })
+                || service.hasSubscribers(of: Self.report)
+        else { throw .hasNoHost }
+        guard typing.add(strokes, every: gap, at: service.now) else { throw .isTyping(typing.count) }
+    }
+
+    func due(_ service: some ServiceState) -> Duration? {
+        let hosts = service.subscribers(of: Self.report) + bootCentrals
+        return hosts.contains { service.isSending(to: $0) } ? nil : typing.due
+    }
+
+    mutating func tick(_ service: some ServiceState) -> [ServiceEffect] {
+        guard let report = typing.next(at: service.now) else { return [] }
+        let stored = [Self.report, Self.bootKeyboardInput].map { ServiceEffect.store(report, of: $0) }
+        guard !bootCentrals.isEmpty else { return stored + [.send(report, of: Self.report, to: nil)] }
+        let others = service.subscribers(of: Self.report).filter { !bootCentrals.contains($0) }
+        return stored + others.map { .send(report, of: Self.report, to: $0) }
+            + bootCentrals.map { .send(report, of: Self.bootKeyboardInput, to: $0) }
+    }
+}
+
+/// Keyboard reports that wait for their time.
+private struct KeyQueue {
+    /// The most reports that wait.
+    private static let longest = 16_384
+
+    private var reports: ArraySlice<(bytes: [UInt8], gap: Duration)> = []
+    /// The earliest time of the next one.
+    private var start = Duration.zero
+
+    var count: Int { reports.count }
+    var due: Duration? { reports.isEmpty ? nil : start }
+
+    /// Adds a press and a release for each key; returns `false` if too many wait.
+    mutating func add(_ strokes: [KeyStroke], every gap: Duration, at now: Duration) -> Bool {
+        guard reports.count + 2 * strokes.count <= Self.longest else { return false }
+        start = max(start, now)
+        for stroke in strokes {
+            reports.append((stroke.report, gap))
+            reports.append((KeyStroke.released, gap))
+        }
+        return true
+    }
+
+    /// The next report, if it is due.
+    mutating func next(at now: Duration) -> [UInt8]? {
+        guard start <= now, let report = reports.popFirst() else { return nil }
+        start = now + report.gap
+        return report.bytes
+    }
+}

@@ -1,0 +1,71 @@
+import MynahSupport
+
+/// A key of a keyboard with its modifiers (HID Usage Tables 1.5, 10).
+struct KeyStroke: Hashable, Sendable {
+    /// The usage of the key.
+    var usage: UInt8
+    /// The modifiers that are held, as a report has them.
+    var modifiers: UInt8 = 0
+
+    /// The length of a keyboard's input report in the boot protocol (HID 1.11, B.1).
+    static let reportLength = 8
+    /// The report of a keyboard on which no key is pressed.
+    static let released = [UInt8](repeating: 0, count: reportLength)
+
+    /// The report while the key is pressed: the modifiers, a reserved octet, and up to six keys.
+    var report: [UInt8] { [modifiers, 0, usage, 0, 0, 0, 0, 0] }
+}
+
+/// A US keyboard.
+enum USKeyboard {
+    /// No key makes a character of a text.
+    struct Problem: Error, Equatable {
+        /// The character.
+        var character: Character
+        /// Its place in the text, from 1.
+        var place: Int
+
+        /// What a person reads.
+        var message: String {
+            """
+            no key of a US keyboard makes "\(PrintableText.of(String(character)))", character \(place) of \
+            the text
+            """
+        }
+    }
+
+    private static let leftShift: UInt8 = 0x02
+
+    /// What keys of successive usages make: the usage of the first, the modifiers, and the characters.
+    private static let rows: [(first: UInt8, modifiers: UInt8, characters: String)] = [
+        (0x04, 0, "abcdefghijklmnopqrstuvwxyz"),
+        (0x04, leftShift, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+        (0x1E, 0, "1234567890\n\u{1B}\u{8}\t -=[]\\"),
+        (0x1E, leftShift, "!@#$%^&*()"),
+        (0x2D, leftShift, "_+{}|"),
+        (0x33, 0, ";'`,./"),
+        (0x33, leftShift, ":\"~<>?"),
+        (0x4C, 0, "\u{7F}"),
+    ]
+
+    private static let keys: [Character: KeyStroke] = {
+        // A line ends with Enter, however it is written.
+        var keys: [Character: KeyStroke] = ["\r": KeyStroke(usage: 0x28), "\r\n": KeyStroke(usage: 0x28)]
+        for row in rows {
+            for (index, character) in row.characters.enumerated() {
+                keys[character] = KeyStroke(usage: row.first + UInt8(index), modifiers: row.modifiers)
+            }
+        }
+        return keys
+    }()
+
+    /// The keys that make a text.
+    static func strokes(of text: String) throws(Problem) -> [KeyStroke] {
+        var strokes: [KeyStroke] = []
+        for (index, character) in text.enumerated() {
+            guard let stroke = keys[character] else { throw Problem(character: character, place: index + 1) }
+            strokes.append(stroke)
+        }
+        return strokes
+    }
+}
