@@ -424,7 +424,7 @@ def link_of(talk: Conversation, largest: Conversation) -> dict:
         if owner in paths and handle not in paths:
             if value[:1] != b"\0" and paths[owner] not in subscribed:
                 subscribed.append(paths[owner])
-                times.append(at)
+                times.append(done)
         elif handle in paths and paths[handle].split("/")[0].split("~")[0] not in HIDDEN:
             path = paths[handle]
             writes.append({"at": at, "to": path, "value": value.hex(), "response": response, "error": error,
