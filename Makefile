@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .PHONY: run demo docs simulations test test-build test-beside-the-lab test-in-the-lab interop broadcasts lab lab-all lab-here lab-slow bench \
-    bench-air fuzz kill-test kill-test-central kill-pytest histories transcripts transcripts-real format build lint python unit tsan api-digest \
+    bench-air corpus fuzz kill-test kill-test-central kill-pytest histories transcripts transcripts-real format build lint python unit tsan api-digest \
     without-headers schemathesis page python-client install deb packages
 
 PROFILE ?= profiles/heart-rate.yaml
@@ -248,6 +248,8 @@ interop:
 	@Tests/Interop/interop --helper .build/debug/mynah-interop --mynah .build/debug/mynah
 	@Tests/Interop/captures --mynah .build/debug/mynah
 	@$(MAKE) --no-print-directory broadcasts
+	@KEEP='^[0-9]+ devices' .ci/quietly "Importing and playing captures of made-up devices" \
+	    Tests/Corpus/run --mynah .build/debug/mynah --quick
 
 # The data of broadcasters, as Home Assistant's parsers read it; `make interop` does it.
 BROADCASTS := .build-broadcasts
@@ -258,6 +260,14 @@ broadcasts:
 	@.ci/quietly "Installing the parsers of broadcasts" \
 	    $(BROADCASTS)/bin/pip install -q -r Tests/Interop/requirements.txt
 	@$(BROADCASTS)/bin/python Tests/Interop/broadcasts --mynah .build/debug/mynah
+
+# Captures of some forty made-up devices, imported and played, and mutated ones. CI plays a few of them. Or those of another
+# seed, or captures of your own: make corpus CORPUS='--seed 7'; make corpus CORPUS='--captures FILE ...'
+CORPUS := --mutants 20
+corpus:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building mynah for the corpus" swift build $(DEBUG) --product mynah
+	@Tests/Corpus/run --mynah .build/debug/mynah $(CORPUS)
 
 lab: PACKAGES := $(TEST_PACKAGES)
 lab: build

@@ -4,7 +4,8 @@ import MynahSupport
 /// The layouts of the SIG's characteristics (GATT Specification Supplement).
 ///
 /// Those of the fitness machine's control point and status are its service's (Fitness Machine Service 1.0.1),
-/// and so are those of HID (HID Service Specification 1.0). Fields have the SIG's names in camelCase, and numbers the unit in which people read them.
+/// and so are those of HID (HID Service Specification 1.0). Fields have the SIG's names in camelCase, and
+/// numbers the unit in which people read them.
 package enum KnownLayouts {
     /// The layout of a characteristic, or `nil` if it is not known here.
     package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {

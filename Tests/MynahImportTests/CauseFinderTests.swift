@@ -87,7 +87,7 @@ import Testing
             .send(200, from: 30, every: 50) {
                 [9, UInt8($0)]
             } _: { _ in
-                .stream
+                .of(0)
             },
         Case("status values with a write by chance before one").ask(from: 5900) { _ in [1] }
             .send(3, from: 1000, every: 5000) { _ in

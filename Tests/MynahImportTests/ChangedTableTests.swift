@@ -46,6 +46,18 @@ import Testing
             try Self.summary(script) == [Self.note, "- uuid: 180A", "- uuid: 2A29", "value: {hex: 41 42}"])
     }
 
+    @Test func `values of another table are counted, with an example`() throws {
+        var script = Self.first()
+        script.exchange("12 1500 01", "13")
+        script.answer("1B 1200 00 48")
+        script.answer("1B 1200 00 49")
+        script.disconnect()
+        script.connect()
+        Self.discoverAnother(&script)
+        let note = Self.note.dropLast() + "; of others are left out: 1 write and 2 values, such as 00 48."
+        #expect(try Self.summary(script).first == String(note))
+    }
+
     @Test func `a table that was discovered in part leaves the whole one before it`() throws {
         var script = Self.first()
         script.disconnect()

@@ -16,8 +16,10 @@ import Testing
         return script
     }
 
-    private static func profile(_ script: HCIScript, recordingFile: String? = nil) throws -> String {
-        let text = try script.profile(recordingFile: recordingFile).profile
+    private static func profile(
+        _ script: HCIScript, device: String? = nil, recordingFile: String? = nil
+    ) throws -> String {
+        let text = try script.profile(device: device, recordingFile: recordingFile).profile
         if recordingFile == nil {
             #expect(try ProfileLoader.load(text: text, file: "test.yaml").warnings.map(\.message) == [])
         }
@@ -185,7 +187,99 @@ import Testing
         #expect(rate.interval == 2_000_000 / Int64(length))
     }
 
-    @Test func `values of a descriptor, and to a central that did not subscribe, are comments`() throws {
+    /// A value after a write, without a subscription in the capture.
+    private static func unsubscribed(encrypted: Bool = false, connected: Bool = true) throws -> String {
+        var script = HCIScript()
+        if connected { script.connect() }
+        script.discover()
+        if encrypted { script.encrypt() }
+        script.exchange("12 1500 01", "13")
+        script.answer("1B 1200 81")
+        return try profile(script)
+    }
+
+    @Test func `a device that sends without a subscription does so in the profile`() throws {
+        let text = try Self.unsubscribed()
+        #expect(text.contains("subscription: always\n"), "\(text)")
+        #expect(text.contains("# It sent values to a central that had not subscribed.\n"))
+    }
+
+    @Test func `a bond, or what came before the capture, may have kept a subscription`() throws {
+        for text in [try Self.unsubscribed(encrypted: true), try Self.unsubscribed(connected: false)] {
+            #expect(!text.contains("subscription:"), "\(text)")
+            #expect(text.contains("# It sent values to a central that did not subscribe in the capture, "))
+        }
+    }
+
+    @Test(arguments: [true, false]) func `a characteristic without 2902 that sends has none`(
+        sends: Bool
+    ) throws {
+        var script = HCIScript()
+        script.connect()
+        // 2A37 at 18, and the next declaration right after it.
+        script.exchange("10 0100 FFFF 0028", "11 06 1000 FFFF 0D18")
+        script.exchange("08 1000 FFFF 0328", "09 07 1100 12 1200 372A 1300 08 1400 392A")
+        script.exchange("12 1400 01", "13")
+        if sends { script.answer("1B 1200 81") }
+        let text = try Self.profile(script)
+        #expect(text.contains("subscription: none\n") == sends, "\(text)")
+        #expect(text.contains("# It has no 2902, and Mynah's has one.\n") == !sends)
+    }
+
+    @Test func `an answer of hundreds of values is kept whole`() throws {
+        var script = Self.subscribed()
+        script.exchange("12 1500 02", "13")
+        for number in 0..<300 {
+            script.answer("1B 1200 82 " + Hex.encode([UInt8(number >> 8), UInt8(number & 255)]))
+        }
+        script.wait(3000)
+        script.exchange("12 1500 03", "13")
+        script.answer("1B 1200 83")
+        let text = try Self.profile(script)
+        #expect(text.ranges(of: "- {to: 2A37").count == 301 && !text.contains("every"))
+        #expect(text.contains("value: {hex: 82 01 2B}, after: 3 s}"), "\(text)")
+    }
+
+    @Test func `a stream through a single write is a stream`() throws {
+        var script = Self.subscribed()
+        for number in 0..<80 {
+            script.wait(90)
+            if number == 40 { script.ask("52 1500 01") }
+            script.answer("1B 1200 04 " + Hex.encode([UInt8(number)]))
+        }
+        let text = try Self.profile(script)
+        #expect(!text.contains("match") && text.contains("80 values were sent"), "\(text)")
+    }
+
+    @Test func `a subscription that is repeated begins no other recording`() throws {
+        var script = Self.subscribed()
+        for number in 0..<12 {
+            script.wait(1000)
+            if number == 4 { script.exchange("12 1300 0100", "13") }
+            script.answer("1B 1200 04 " + Hex.encode([UInt8(number)]))
+        }
+        let text = try Self.profile(script, recordingFile: "test.jsonl")
+        #expect(text.contains("12 values were sent") && !text.contains("subscriptions"), "\(text)")
+    }
+
+    @Test(arguments: [
+        (
+            "020106 1EFF3412" + String(repeating: "AB", count: 27),
+            "had 34 bytes, and such a packet has at most 31"
+        ),
+        ("020106 0409414243 0000", "ended in 2 zero bytes, which mean nothing and are left out"),
+    ])
+    func `bytes that no advertisement has are comments`(data: String, words: String) throws {
+        var script = HCIScript()
+        for _ in 0..<6 {
+            script.advert(data)
+            script.wait(90)
+        }
+        let text = try Self.profile(script, device: "C0:DE:00:00:00:01")
+        #expect(text.contains("# The advertising data " + words), "\(text)")
+    }
+
+    @Test func `values of a descriptor are comments`() throws {
         var script = HCIScript()
         script.connect()
         script.discover()
@@ -195,7 +289,6 @@ import Testing
         script.answer("1B 1600 82")
         script.exchange("12 4000 01", "13")
         let text = try Self.profile(script)
-        #expect(text.contains("# It sent values to a central that did not subscribe in the capture; "))
         #expect(text.contains("# 1 value came from the handle 0x0016, a descriptor FFE1 after 2A39, which "))
         #expect(text.contains(", and is left out: 82.\n"), "\(text)")
         #expect(

@@ -45,6 +45,8 @@ struct CaptureAnalysis {
     }
 
     private struct Link {
+        /// The number of the link in the capture.
+        var number: Int
         var peer: ObservedDevice.Key
         /// The peripheral.
         var device: ObservedDevice.Key
@@ -149,6 +151,8 @@ struct CaptureAnalysis {
         case .encryptionChange(let status, let handle, let isOn) where status == .success:
             links[LinkKey(source: source, handle: handle)]?.asClient.isEncrypted = isOn
             links[LinkKey(source: source, handle: handle)]?.asServer.isEncrypted = isOn
+            guard isOn, let link = links[LinkKey(source: source, handle: handle)] else { return }
+            change(link.device) { $0.server.encryptLink(link.number) }
         case .advertisingReports(let reports):
             for report in reports {
                 // Data in pieces is all there with the last of them.
@@ -181,7 +185,7 @@ struct CaptureAnalysis {
         links[key]?.start = time
         change(device) { device in
             device.linkCount += 1
-            device.server.linkStarts[link] = time
+            device.server.beginLink(link, at: time)
         }
     }
 
@@ -191,7 +195,7 @@ struct CaptureAnalysis {
     ) -> Int {
         linkCount += 1
         links[key] = Link(
-            peer: peer, device: device, asClient: ATTObserver(link: linkCount),
+            number: linkCount, peer: peer, device: device, asClient: ATTObserver(link: linkCount),
             asServer: ATTObserver(link: linkCount))
         return linkCount
     }

@@ -23,8 +23,12 @@ struct CauseFinder {
     static let nearFew: Int64 = 2_000_000
     /// No answer is later.
     static let latest: Int64 = 60_000_000
-    /// The most values of one answer; more values are a stream.
-    static let longestAnswer = 64
+    /// The most values of one answer, and the most bytes of its lines in a profile; more values are a
+    /// stream.
+    static let longestAnswer = 10_000
+    private static let largestAnswer = 1 << 19
+    /// The bytes of a line without its value.
+    private static let lineSize = 72
     /// The most values that follow from a subscription alone; more values are a stream.
     static let longestGreeting = 4
 
@@ -178,22 +182,16 @@ struct CauseFinder {
         kinds.append(kind)
     }
 
-    /// Whether values go on at the same gaps while requests come, or are too many for an answer.
+    /// Whether values go on at the same gaps while requests come.
     ///
-    /// Values that are polled come once for each request, so that all of their gaps have one.
+    /// Values that are polled come once for each request, so that all of their gaps have one. One gap may
+    /// have its length by chance, unless there are many others.
     private func isFree(_ members: [Int]) -> Bool {
-        var run = 0
-        for (before, index) in zip(members, members.dropFirst()) {
-            run =
-                places[index].isNear && places[index].request == places[before].request
-                    && places[before].isNear ? run + 1 : 0
-            if run >= Self.longestAnswer { return true }
-        }
         let gaps = gaps(members)
         let (inner, crossing) = (gaps.filter { !$0.hasRequest }, gaps.filter(\.hasRequest))
-        guard inner.count >= 3, crossing.count >= 2, let median = Self.median(inner.map(\.length)) else {
-            return false
-        }
+        guard inner.count >= 3, crossing.count >= (inner.count < 20 ? 2 : 1),
+            let median = Self.median(inner.map(\.length))
+        else { return false }
         return [inner, crossing].allSatisfy { gaps in
             let regular = gaps.count { Self.isLike($0.length, median, max(Self.tolerance(0), median / 5)) }
             return Double(regular) >= 0.7 * Double(gaps.count)
@@ -411,13 +409,17 @@ struct CauseFinder {
 
     /// A request with too many values started a stream.
     private func limit(_ causes: inout [ValueCause]) {
-        var counts: [Int: Int] = [:]
-        for case .answer(let request, _) in causes { counts[request, default: 0] += 1 }
+        var counts: [Int: (values: Int, bytes: Int)] = [:]
+        for (index, cause) in causes.enumerated() {
+            guard case .answer(let request, _) = cause else { continue }
+            counts[request, default: (0, 0)].values += 1
+            counts[request, default: (0, 0)].bytes += Self.lineSize + 2 * values[index].value.count
+        }
         for (index, cause) in causes.enumerated() {
             guard case .answer(let request, _) = cause, let count = counts[request] else { continue }
             var limit = Self.longestAnswer
             if case .subscription = requests[request].pattern { limit = Self.longestGreeting }
-            if count > limit { causes[index] = .stream }
+            if count.values > limit || count.bytes > Self.largestAnswer { causes[index] = .stream }
         }
     }
 

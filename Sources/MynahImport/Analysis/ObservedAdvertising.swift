@@ -1,3 +1,5 @@
+import MynahCore
+
 /// The advertising of one device, as far as a capture shows it.
 struct ObservedAdvertising: Hashable {
     /// Payloads and how often each was seen, in the order in which they came.
@@ -58,6 +60,12 @@ struct ObservedAdvertising: Hashable {
     var isScannable = false
     /// `true` if the device used extended advertising.
     var isExtended = false
+
+    /// The most bytes that a payload has on the air.
+    var room: Int {
+        guard isExtended else { return ExactAdvertisement.legacyCapacity }
+        return isConnectable ? ExactAdvertisement.connectableCapacity : ExactAdvertisement.extendedCapacity
+    }
 
     /// Whether nothing was seen.
     var isEmpty: Bool { data.list.isEmpty && scanResponses.list.isEmpty }

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// The attributes of one device and the values that it sent, as far as a capture shows them.
 ///
@@ -45,6 +46,13 @@ struct ObservedServer {
         }
     }
 
+    /// A link whose beginning the capture shows.
+    struct Link: Hashable {
+        var start: Int64
+        /// `true` if the link was encrypted at any time: a bond may then have kept subscriptions.
+        var wasEncrypted = false
+    }
+
     /// The moment from which values are no longer kept.
     struct Limit: Hashable {
         /// The characteristic's value; `nil` if it is about all of them.
@@ -66,8 +74,8 @@ struct ObservedServer {
     private(set) var table = ObservedTable()
     private(set) var writes: [Write] = []
     private(set) var sent = SentLog()
-    /// The time at which each link began, if the capture shows it.
-    var linkStarts: [Int: Int64] = [:]
+    /// The links whose beginning the capture shows.
+    private(set) var links: [Int: Link] = [:]
     /// Notes about its tables, for a reader of the profile.
     private(set) var notes: [String] = []
 
@@ -107,6 +115,15 @@ struct ObservedServer {
     /// Whether anything of the attribute table was seen.
     var isDiscovered: Bool { !table.services.isEmpty }
 
+    // MARK: Links
+
+    /// The time at which a link began, if the capture shows it.
+    func start(ofLink link: Int) -> Int64? { links[link]?.start }
+
+    mutating func beginLink(_ link: Int, at time: Int64) { links[link] = Link(start: time) }
+
+    mutating func encryptLink(_ link: Int) { links[link]?.wasEncrypted = true }
+
     // MARK: Values
 
     /// A write was sent; returns its place.
@@ -123,16 +140,18 @@ struct ObservedServer {
     }
 
     mutating func add(_ value: Sent) {
-        keep(value)
-        // The range of handles that have changed (Core Specification, Vol 3, Part G, 7.1).
+        guard let changed = changedHandles(value) else { return keep(value) }
+        addTable(table.without(changed))
+    }
+
+    /// The range of handles of a Service Changed (Core Specification, Vol 3, Part G, 7.1).
+    private func changedHandles(_ value: Sent) -> ClosedRange<AttributeHandle>? {
         guard value.value.count == 4,
             table.declarations.values.contains(where: { $0.value == value.handle && $0.uuid == "2A05" })
-        else { return }
+        else { return nil }
         let start = UInt16(value.value[0]) | UInt16(value.value[1]) << 8
         let end = UInt16(value.value[2]) | UInt16(value.value[3]) << 8
-        guard start > 0, start <= end else { return }
-        let rest = table.without(.init(rawValue: start)...(.init(rawValue: end)))
-        addTable(rest)
+        return start > 0 && start <= end ? .init(rawValue: start)...(.init(rawValue: end)) : nil
     }
 
     private mutating func keep(_ value: Sent) {
@@ -285,7 +304,8 @@ struct ObservedServer {
         result.limits.removeAll { $0.handle != nil && !last.numbers.contains($0.table) }
         if result.hasChanged {
             result.notes.append(
-                "the device's attributes changed; these are the last that were discovered")
+                "the device's attributes changed; these are the last that were discovered"
+                    + leftOut(except: last.numbers))
         }
         result.notes += limits.filter { $0.handle == nil }.map(\.text)
         if let note = securityNote { result.notes.append(note) }
@@ -293,6 +313,18 @@ struct ObservedServer {
             result.notes.append("a later change was discovered only in part, and is left out")
         }
         return result
+    }
+
+    /// The end of a note about the writes and the values of other tables than these; empty if there are none.
+    private func leftOut(except numbers: Set<Int>) -> String {
+        let places = sent.indices.filter { !numbers.contains(sent.table(at: $0)) }
+        let writes = writes.count { !numbers.contains($0.table) }
+        var parts = writes == 0 ? [] : [writes.counting("write")]
+        if let first = places.first {
+            let example = places.count == 1 ? ", " : ", such as "
+            parts.append(places.count.counting("value") + example + PlainText.hex(sent.value(at: first)))
+        }
+        return parts.isEmpty ? "" : "; of others are left out: " + parts.joined(separator: " and ")
     }
 
     /// A note if it is not known whether attributes need encryption: only a refusal on an unencrypted link

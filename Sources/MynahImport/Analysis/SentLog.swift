@@ -38,6 +38,7 @@ struct SentLog: RandomAccessCollection {
     func handle(at place: Int) -> AttributeHandle { records[place].handle }
     func time(at place: Int) -> Int64 { records[place].time }
     func link(at place: Int) -> Int { Int(records[place].link) }
+    func table(at place: Int) -> Int { Int(records[place].table) }
 
     mutating func append(_ sent: ObservedServer.Sent) {
         // No ATT PDU is longer than its MTU, which has 16 bits.

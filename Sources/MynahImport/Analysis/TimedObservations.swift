@@ -8,11 +8,13 @@ struct TimedRequest: Hashable {
         case write(AttributeHandle, [UInt8])
         /// A subscription to the value with this handle.
         case subscription(AttributeHandle)
+        /// A write before the device was in the state with this number.
+        case earlyWrite(AttributeHandle, [UInt8], state: Int)
 
         /// The handle of the value that was written or subscribed to.
         var handle: AttributeHandle {
             switch self {
-            case .write(let handle, _), .subscription(let handle): handle
+            case .write(let handle, _), .subscription(let handle), .earlyWrite(let handle, _, _): handle
             }
         }
     }

@@ -5,8 +5,9 @@ extension ImportedAdvertising {
     /// The advertising that was on the air, byte for byte: fields if they are sent as the same bytes, and raw
     /// structures otherwise.
     init(_ observed: ObservedAdvertising, appearance: UInt16?) {
-        let data = ObservedPayload(observed.usualData, "advertising data")
-        let response = ObservedPayload(observed.usualScanResponse, "scan response")
+        let room = observed.room
+        let data = ObservedPayload(observed.usualData, "advertising data", room: room)
+        let response = ObservedPayload(observed.usualScanResponse, "scan response", room: room)
         notes += data.notes + response.notes
         advertisement.isConnectable = observed.isConnectable
         advertisement.isScannable = observed.isConnectable || observed.isScannable
@@ -92,7 +93,8 @@ extension ImportedAdvertising {
             let contents = seen.list.map { [ADStructure].decode($0.bytes).structures }
             let period = seen.period
             // Two contents may be those of two states.
-            guard contents.count > 2, let changed = Self.changedStructures(contents), let period,
+            guard contents.count > 2, contents.allSatisfy({ $0.bytes.count <= observed.room }),
+                let changed = Self.changedStructures(contents), let period,
                 let added = values(at: changed, of: contents, in: payload)
             else {
                 let usual = payload == .data ? observed.usualData : observed.usualScanResponse
@@ -173,20 +175,31 @@ private struct ObservedPayload {
     let structures: [ADStructure]
     private(set) var notes: [String] = []
 
-    init(_ bytes: [UInt8], _ name: String) {
+    /// A payload of at most `room` bytes: only a damaged capture has a longer one.
+    init(_ bytes: [UInt8], _ name: String, room: Int) {
         let decoded = [ADStructure].decode(bytes)
         let whole = decoded.structures.bytes
-        structures = decoded.structures.filter { $0.type.rawValue != 0 }
-        if structures.count < decoded.structures.count {
+        var kept = decoded.structures.filter { $0.type.rawValue != 0 }
+        if kept.count < decoded.structures.count {
             notes.append("the \(name) had structures of the AD type 0x00, which are left out")
         }
-        if whole.count < bytes.count, bytes[whole.count...].contains(where: { $0 != 0 }) {
+        let count = kept.count
+        while kept.bytes.count > room { kept.removeLast() }
+        if kept.count < count {
             notes.append(
                 """
-                the \(name) ended in bytes that are no AD structure, which are left out: \
-                \(Hex.encode(Array(bytes[whole.count...])))
+                the \(name) had \(bytes.count) bytes, and such a packet has at most \(room); what is beyond \
+                them is left out: \(Hex.encode(bytes))
                 """)
         }
+        structures = kept
+        guard whole.count < bytes.count else { return }
+        let rest = bytes[whole.count...]
+        let end =
+            rest.contains { $0 != 0 }
+            ? "bytes that are no AD structure, which are left out: \(Hex.encode(Array(rest)))"
+            : "\(rest.count.counting("zero byte")), which mean nothing and are left out"
+        notes.append("the \(name) ended in \(end)")
     }
 
     /// The Flags, or `nil` if there are none.

@@ -3,7 +3,7 @@ import MynahSupport
 
 extension ImportedProfile {
     /// The most rules of one characteristic: more writes are the transfer of a file, and no behavior.
-    static let ruleLimit = 512
+    static let ruleLimit = 2048
     /// The ATT_MTU that Mynah's devices offer.
     private static let usualMTU = 517
     /// The most values of one recording.
@@ -47,7 +47,9 @@ extension ImportedProfile {
             notes.append("the device offered an ATT_MTU of \(mtu)")
         }
         notes += server.notes + table.notes
-        let model = CharacteristicModel(device: device, table: table, sent: SentValues(server, table))
+        let sent = SentValues(server, table)
+        let model = CharacteristicModel(device: device, table: table, sent: sent)
+        states = sent.states.map(\.endsWithLink)
         services = table.services.map { service in
             Service(
                 uuid: service.uuid, isPrimary: service.isPrimary, includes: service.includes,
@@ -151,12 +153,9 @@ private struct CharacteristicModel {
     ) {
         let isSender = canSend.contains(found.value)
         if isSender { addGreetings(found, &result) }
-        if isSender, sent.unsubscribed.contains(found.value) {
-            result.notes.append(
-                """
-                it sent values to a central that did not subscribe in the capture; Mynah's sends them only \
-                to one that subscribes
-                """)
+        if isSender {
+            result.subscription = sent.subscription(to: found)
+            if let note = sent.note(onSubscriptionsTo: found) { result.notes.append(note) }
         }
         if let place = sent.exceptions[found.value] {
             let time = server.sent.time(at: place) - (linkStart(of: place) ?? server.sent.time(at: place))
@@ -214,8 +213,7 @@ private struct CharacteristicModel {
         _ places: [Int], of found: TableModel.Characteristic,
         _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.RecordedValue] {
-        let subscriptions = (found.configuration.flatMap { writes[$0] } ?? []).map { server.writes[$0] }
-            .filter { $0.outcome != .unanswered && $0.isSubscription }
+        let subscriptions = subscriptions(found)
         // Times of both are in the order of the capture, so each value needs only the subscriptions since the
         // one before it.
         var groups: [(start: Int64?, places: [Int])] = []
@@ -228,7 +226,7 @@ private struct CharacteristicModel {
                 starts[subscriptions[position].link] = subscriptions[position].time
                 position += 1
             }
-            let start = starts[link] ?? server.linkStarts[link]
+            let start = starts[link] ?? server.start(ofLink: link)
             let origin = Origin(link: link, start: start)
             if let index = known[origin] {
                 groups[index].places.append(place)
@@ -265,8 +263,16 @@ private struct CharacteristicModel {
         }
     }
 
+    /// The writes that begin a subscription: one that is repeated, as phones do, begins none.
+    private func subscriptions(_ found: TableModel.Characteristic) -> [ObservedServer.Write] {
+        var isOn = SubscriptionSwitch()
+        return (found.configuration.flatMap { writes[$0] } ?? []).map { server.writes[$0] }.filter {
+            $0.outcome != .unanswered && isOn.update($0)
+        }
+    }
+
     /// The start of the link of a value, or the first value that is known of it.
-    private func linkStart(of place: Int) -> Int64? { server.linkStarts[server.sent.link(at: place)] }
+    private func linkStart(of place: Int) -> Int64? { server.start(ofLink: server.sent.link(at: place)) }
 
     /// The values that follow from a subscription.
     private func addGreetings(
@@ -317,7 +323,7 @@ private struct CharacteristicModel {
         var rules: [ImportedProfile.Rule] = []
         var unanswered: [[UInt8]] = []
         var others: [(written: [UInt8], reaction: AnswerTable.Reaction, isAnswered: Bool)] = []
-        for tried in attempts(indices) {
+        for tried in attempts(indices.filter { !sent.earlyWrites.contains($0) }) {
             guard !tried.value.isEmpty, tried.value.count <= GATT.maximumValueLength else {
                 result.notes.append("a write of \(tried.value.count) bytes is left out")
                 continue
@@ -340,13 +346,20 @@ private struct CharacteristicModel {
                     others.append((tried.value, reaction, isAnswered))
                 }
             }
-            if rule.error != nil || !rule.answers.isEmpty {
+            let isSetter = { (state: StateFinder.State) in
+                state.setter == StateFinder.Setter(handle: found.value, value: tried.value)
+            }
+            rule.begins = rule.error == nil ? sent.states.firstIndex(where: isSetter) : nil
+            if rule.error != nil || !rule.answers.isEmpty || rule.begins != nil {
                 rules.append(rule)
             } else {
                 unanswered.append(tried.value)
             }
         }
-        result.rules = RulePatterns.joined(rules, unanswered: unanswered)
+        // Rules for states come first, so that no limit leaves out one of a pair.
+        result.rules =
+            earlyRules(found.value, &result)
+            + RulePatterns.joined(rules, unanswered: unanswered).stablePartition { $0.begins != nil }
         note(others, &result)
         let left = result.rules.count - ImportedProfile.ruleLimit
         guard left > 0 else { return }
@@ -356,6 +369,32 @@ private struct CharacteristicModel {
             more than \(ImportedProfile.ruleLimit) different writes were answered; \(left) of them are left \
             out
             """)
+    }
+
+    /// The rules for the time before a write that changed the device's state.
+    private func earlyRules(
+        _ handle: AttributeHandle, _ result: inout ImportedProfile.Characteristic
+    ) -> [ImportedProfile.Rule] {
+        var rules: [ImportedProfile.Rule] = []
+        for (number, state) in sent.states.enumerated() {
+            for guarded in state.guarded where guarded.handle == handle {
+                var rule = ImportedProfile.Rule(written: guarded.written, isPrefix: guarded.isPrefix)
+                rule.before = number
+                if case .refused(let code) = guarded.before { rule.error = code }
+                let pattern = TimedRequest.Pattern.earlyWrite(handle, guarded.written, state: number)
+                if let reaction = sent.table.reactions[pattern] { rule.answers = answers(reaction, &result) }
+                guard rule.error != nil || !rule.answers.isEmpty else { continue }
+                rules.append(rule)
+                result.notes.append(
+                    """
+                    what \(PlainText.hex(guarded.written[...]))\(guarded.isPrefix ? " .." : "") got changed \
+                    when \(PlainText.hex(state.setter.value[...])) was written; the variable \
+                    \(ImportedProfile.stateName(number)) is 1 from then on
+                    """)
+            }
+        }
+        // Those of one value before those that begin with the same byte.
+        return rules.stablePartition { !$0.isPrefix }
     }
 
     /// The writes of one value.
@@ -543,6 +582,13 @@ private struct CharacteristicModel {
 extension ObservedServer.Write {
     /// Whether the device took it, as far as the capture shows.
     fileprivate var isAccepted: Bool { outcome == .stored || outcome == .sent }
+}
+
+extension Array {
+    /// The elements for which a condition holds, and then the others, each in their order.
+    fileprivate func stablePartition(_ isFirst: (Element) -> Bool) -> [Element] {
+        filter(isFirst) + filter { !isFirst($0) }
+    }
 }
 
 extension ImportedProfile {

@@ -63,7 +63,7 @@ struct ImportedPhone {
         let link = Self.mainLink(server, paths)
         let own = server.writes.filter { $0.link == link }
         let start = own.filter { paths[$0.handle] != nil }.map(\.sentAt).min() ?? .max
-        var origin = link.flatMap { server.linkStarts[$0] } ?? start
+        var origin = link.flatMap { server.start(ofLink: $0) } ?? start
         var late = 0
         for write in own where write.isSubscription {
             guard let path = configured[write.handle].flatMap({ paths[$0] }),

@@ -27,7 +27,17 @@ struct ImportedProfile {
         /// The values that follow from a subscription to it.
         var greetings: [Answer] = []
         var descriptors: [Descriptor] = []
+        /// Whether values go to centrals that have not subscribed.
+        var subscription: Subscription?
         var notes: [String] = []
+    }
+
+    /// A characteristic that sends values without being asked.
+    enum Subscription: String {
+        /// The characteristic has no Client Characteristic Configuration.
+        case none
+        /// The characteristic has one, and sends whether or not that was written.
+        case always
     }
 
     /// The source of a value.
@@ -49,10 +59,17 @@ struct ImportedProfile {
         /// The bytes of the write, or those with which it begins.
         var written: [UInt8]
         var isPrefix = false
+        /// The state before which alone it holds.
+        var before: Int?
+        /// The state that it begins.
+        var begins: Int?
         var error: UInt8?
         var answers: [Answer] = []
         /// The values of the answers in turn, each with as many as `answers`; empty if they do not change.
         var turns: [[[UInt8]]] = []
+
+        /// `true` if the rule depends on a state, or begins one.
+        var isOfState: Bool { before != nil || begins != nil }
     }
 
     /// A value that answers a write, in microseconds after the response to it.
@@ -83,9 +100,22 @@ struct ImportedProfile {
     var parameters: (range: ConnectionParameterRange, delay: Int64)?
     var advertising: ImportedAdvertising?
     var services: [Service] = []
+    /// Whether each of its states ends with the link.
+    var states: [Bool] = []
     var notes: [String] = []
     /// Warnings about values that are not kept, each a sentence without a full stop.
     var warnings: [String] = []
+}
+
+extension ImportedProfile {
+    /// The variable of a state: 1 in it, and 0 before.
+    static func stateName(_ number: Int) -> String { "state\(number + 1)" }
+
+    /// The variables of all states, as they are at first.
+    var stateVariables: [String] { states.indices.map { "\(Self.stateName($0)): 0" } }
+
+    /// The variables of those that end with the link.
+    var endingVariables: [String] { states.indices.filter { states[$0] }.map { stateVariables[$0] } }
 }
 
 /// Advertising, and notes about the parts that a profile cannot express.

@@ -5,6 +5,7 @@ import MynahCore
 /// No real device has a profile of that size; a capture of file transfers, or a made-up one, may.
 struct ProfileReduction {
     private enum Step {
+        case longRules
         case rules(Int)
         case longValues
         case values
@@ -13,8 +14,12 @@ struct ProfileReduction {
     }
 
     private var steps: [Step] = [
-        .rules(16), .rules(4), .rules(0), .longValues, .values, .descriptors, .services,
+        .rules(512), .longRules, .rules(128), .rules(16), .rules(4), .rules(0), .longValues, .values,
+        .descriptors, .services,
     ]
+    /// The values of an answer that is left out before others.
+    private static let longAnswer = 64
+
     private var rules = 0
     private var values = 0
     private var descriptors = 0
@@ -50,6 +55,10 @@ struct ProfileReduction {
 
     private mutating func reduce(_ characteristic: inout ImportedProfile.Characteristic, _ step: Step) {
         switch step {
+        case .longRules:
+            let count = characteristic.rules.count
+            characteristic.rules.removeAll { $0.answers.count > Self.longAnswer }
+            rules += count - characteristic.rules.count
         case .rules(let count):
             rules += max(0, characteristic.rules.count - count)
             characteristic.rules = Array(characteristic.rules.prefix(count))

@@ -131,9 +131,14 @@ struct ProfileText {
         var turns: [Turn] = []
         for rule in rules { turns += self.turns(of: rule).compactMap { $0 }.joined() }
         turnCount = 0
-        guard !turns.isEmpty else { return }
+        guard !turns.isEmpty || !profile.states.isEmpty else { return }
+        defer {
+            let ending = profile.endingVariables.joined(separator: ", ")
+            if !ending.isEmpty { add(0, "on: {disconnect: [{set: {\(ending)}}]}") }
+        }
         add(0, "")
         add(0, "variables:")
+        for variable in profile.stateVariables { add(1, variable) }
         for turn in turns { add(1, "\(turn.name): \(Self.quoted(Hex.encode(turn.value)))") }
     }
 
@@ -287,6 +292,7 @@ struct ProfileText {
         case .recorded(let values, let initial): write(values, initial)
         case nil: break
         }
+        if let subscription = characteristic.subscription { add(4, "subscription: \(subscription.rawValue)") }
         let errors = [("read", characteristic.readError), ("write", characteristic.writeError)]
             .compactMap { key, code in code.map { "\(key): 0x\(Hex.encode([$0]))" } }
         if !errors.isEmpty { add(4, "errors: {\(errors.joined(separator: ", "))}") }
@@ -348,6 +354,7 @@ struct ProfileText {
         if !characteristic.rules.isEmpty { add(5, "write:") }
         for rule in characteristic.rules {
             add(6, "- match: {hex: \(Self.hex(rule.written))\(rule.isPrefix ? " .." : "")}")
+            if let state = rule.before { add(7, "when: \(ImportedProfile.stateName(state)) == 0") }
             if let error = rule.error {
                 add(7, "error: 0x\(Hex.encode([error]))")
             } else {
@@ -362,8 +369,11 @@ struct ProfileText {
 
     private mutating func write(_ rule: ImportedProfile.Rule) {
         let turns = self.turns(of: rule)
-        let changes = turns.compactMap { $0 }.joined().map { "\($0.name): \($0.next)" }
+        let changes =
+            (rule.begins.map { ["\(ImportedProfile.stateName($0)): 1"] } ?? [])
+            + turns.compactMap { $0 }.joined().map { "\($0.name): \($0.next)" }
         if !changes.isEmpty { add(7, "set: {\(changes.joined(separator: ", "))}") }
+        guard !rule.answers.isEmpty else { return }
         add(7, "answer:")
         for (answer, turn) in zip(rule.answers, turns) {
             // The variables are set before the answer is made.

@@ -24,7 +24,7 @@ enum RulePatterns {
     /// The rules for the same requests, with those put together at the end.
     static func joined(_ rules: [ImportedProfile.Rule], unanswered: [[UInt8]]) -> [ImportedProfile.Rule] {
         var groups: [Effect: [Int]] = [:]
-        for (index, rule) in rules.enumerated() where rule.turns.isEmpty {
+        for (index, rule) in rules.enumerated() where rule.turns.isEmpty && !rule.isOfState {
             groups[Effect(rule), default: []].append(index)
         }
         var joined: [(first: Int, rule: ImportedProfile.Rule)] = []

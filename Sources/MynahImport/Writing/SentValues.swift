@@ -10,8 +10,16 @@ struct SentValues {
     private(set) var exceptions: [AttributeHandle: Int] = [:]
     /// The characteristics whose values answer requests.
     private(set) var answering: Set<AttributeHandle> = []
-    /// The characteristics that sent values on links on which nobody had subscribed to them.
+    /// The characteristics that sent values on links on which nobody had subscribed to them, as far as the
+    /// capture shows.
     private(set) var unsubscribed: Set<AttributeHandle> = []
+    /// Those of them that surely did: the capture shows the whole link, and no bond can have kept a
+    /// subscription.
+    private(set) var unasked: Set<AttributeHandle> = []
+
+    /// The states of the device, and the writes before them, by their place among all.
+    private(set) var states: [StateFinder.State] = []
+    private(set) var earlyWrites: Set<Int> = []
 
     /// More writes than these are not compared with the values of other services.
     private static let writeLimit = 10_000
@@ -25,7 +33,7 @@ struct SentValues {
                 if let handle = characteristic.configuration { configured[handle] = characteristic.value }
             }
         }
-        let requests = Self.requests(server, services, configured)
+        let (requests, writeIndices) = Self.requests(server, services, configured)
         let subscriptions = Subscriptions(server, configured)
         var writes: [Int: [Int]] = [:]
         var starts: [AttributeHandle: [Int]] = [:]
@@ -33,6 +41,7 @@ struct SentValues {
             switch request.pattern {
             case .write(let handle, _): writes[services[handle] ?? -1, default: []].append(index)
             case .subscription(let handle): starts[handle, default: []].append(index)
+            case .earlyWrite: break
             }
         }
         // A device without writes to the service may answer those to another one.
@@ -64,39 +73,136 @@ struct SentValues {
             } else if !own.isEmpty {
                 recorded[handle] = own.sorted()
             }
-            if places.contains(where: { !subscriptions.isKnown(handle, onLink: server.sent.link(at: $0)) }) {
-                unsubscribed.insert(handle)
+            let links = Set(places.map { server.sent.link(at: $0) }).filter {
+                !subscriptions.isKnown(handle, onLink: $0)
+            }
+            if !links.isEmpty { unsubscribed.insert(handle) }
+            if links.contains(where: { server.links[$0]?.wasEncrypted == false }) { unasked.insert(handle) }
+        }
+        let found = StateFinder.episodes(server, services, writeIndices, answers)
+        states = StateFinder.states(of: found.episodes)
+        var patterns = requests
+        for (number, state) in states.enumerated() {
+            for guarded in state.guarded {
+                for episode in guarded.episodes {
+                    earlyWrites.insert(found.writes[episode])
+                    guard let request = found.requests[episode] else { continue }
+                    // One rule is for all of them.
+                    patterns[request].pattern = .earlyWrite(guarded.handle, guarded.written, state: number)
+                }
             }
         }
-        self.table = AnswerTable(requests, answers: answers) { request, handle in
+        self.table = AnswerTable(patterns, answers: answers) { request, handle in
             subscriptions.isOn(handle, onLink: request.link, at: request.time)
         }
     }
 
-    /// The writes that a device may have answered, and the subscriptions, in the order of time.
+    /// Whether the values of a characteristic go to centrals that have not subscribed.
+    func subscription(to found: TableModel.Characteristic) -> ImportedProfile.Subscription? {
+        guard unsubscribed.contains(found.value) else { return nil }
+        if found.lacksConfiguration { return ImportedProfile.Subscription.none }
+        return unasked.contains(found.value) ? .always : nil
+    }
+
+    /// A note on that, or `nil` if there is nothing to say.
+    func note(onSubscriptionsTo found: TableModel.Characteristic) -> String? {
+        switch (subscription(to: found), unsubscribed.contains(found.value)) {
+        case (ImportedProfile.Subscription.none?, _): nil
+        case (.always?, _): "it sent values to a central that had not subscribed"
+        case (nil, true):
+            """
+            it sent values to a central that did not subscribe in the capture, perhaps before it; Mynah's \
+            sends them only to one that subscribes
+            """
+        case (nil, false): found.lacksConfiguration ? "it has no 2902, and Mynah's has one" : nil
+        }
+    }
+
+    /// The writes that a device may have answered, and the subscriptions, in the order of time; and the
+    /// place of each among all writes.
     private static func requests(
         _ server: ObservedServer, _ services: [AttributeHandle: Int],
         _ configured: [AttributeHandle: AttributeHandle]
-    ) -> [TimedRequest] {
-        server.writes.compactMap { write -> TimedRequest? in
+    ) -> (requests: [TimedRequest], writes: [Int]) {
+        var isOn = SubscriptionSwitch()
+        let found = server.writes.enumerated().compactMap { index, write -> (TimedRequest, Int)? in
             if case .refused = write.outcome { return nil }
             let pattern: TimedRequest.Pattern
             if services[write.handle] != nil {
                 pattern = .write(write.handle, write.value)
-            } else if let handle = configured[write.handle], write.isSubscription {
+            } else if let handle = configured[write.handle] {
+                // One that is repeated, as phones do, begins nothing.
+                guard isOn.update(write) else { return nil }
                 pattern = .subscription(handle)
             } else {
                 return nil
             }
-            return TimedRequest(pattern: pattern, sentAt: write.sentAt, time: write.time, link: write.link)
-        }.enumerated().sorted { ($0.element.sentAt, $0.offset) < ($1.element.sentAt, $1.offset) }
-            .map(\.element)
+            let request = TimedRequest(
+                pattern: pattern, sentAt: write.sentAt, time: write.time, link: write.link)
+            return (request, index)
+        }.sorted { ($0.0.sentAt, $0.1) < ($1.0.sentAt, $1.1) }
+        return (found.map(\.0), found.map(\.1))
+    }
+}
+
+/// Which subscriptions are on, after each write to a Client Characteristic Configuration.
+struct SubscriptionSwitch {
+    private struct Key: Hashable {
+        var handle: AttributeHandle
+        var link: Int
+    }
+
+    private var on: Set<Key> = []
+
+    /// Takes a write; returns whether a subscription begins with it.
+    mutating func update(_ write: ObservedServer.Write) -> Bool {
+        let key = Key(handle: write.handle, link: write.link)
+        guard write.isSubscription else {
+            on.remove(key)
+            return false
+        }
+        return on.insert(key).inserted
     }
 }
 
 extension ObservedServer.Write {
     /// `true` if a write to a Client Characteristic Configuration asks for notifications or indications.
     var isSubscription: Bool { value.first.map { $0 & 3 != 0 } == true }
+}
+
+extension StateFinder {
+    /// The writes to values with what they caused; and the place of each among all writes and all requests.
+    fileprivate static func episodes(
+        _ server: ObservedServer, _ services: [AttributeHandle: Int], _ writeIndices: [Int],
+        _ answers: [Int: [AnswerTable.Answer]]
+    ) -> (episodes: [Episode], writes: [Int], requests: [Int?]) {
+        var numbers: [Int: Int] = [:]
+        for (request, write) in writeIndices.enumerated() { numbers[write] = request }
+        var result: (episodes: [Episode], writes: [Int], requests: [Int?]) = ([], [], [])
+        let order = server.writes.indices.sorted {
+            (server.writes[$0].sentAt, $0) < (server.writes[$1].sentAt, $1)
+        }
+        for index in order {
+            let write = server.writes[index]
+            guard services[write.handle] != nil, !write.value.isEmpty else { continue }
+            let reaction: Reaction
+            switch write.outcome {
+            case .unanswered: continue
+            case .refused(let code): reaction = .refused(code)
+            case .stored, .sent:
+                let list = numbers[index].flatMap { answers[$0] } ?? []
+                reaction = .answered(
+                    list.sorted { ($0.delay, $0.place) < ($1.delay, $1.place) }.map {
+                        Sent(handle: $0.handle, value: $0.value)
+                    })
+            }
+            result.episodes.append(
+                Episode(handle: write.handle, value: write.value, link: write.link, reaction: reaction))
+            result.writes.append(index)
+            result.requests.append(numbers[index])
+        }
+        return result
+    }
 }
 
 /// The subscriptions of the clients of a capture.

@@ -19,6 +19,8 @@ struct TableModel {
         var value: AttributeHandle
         /// The handle of its Client Characteristic Configuration.
         var configuration: AttributeHandle?
+        /// `true` if the characteristic can send values and has no Client Characteristic Configuration.
+        var lacksConfiguration = false
         var descriptors: [(handle: AttributeHandle, uuid: BluetoothUUID)] = []
         /// Whether its Characteristic User Description can be written.
         var isDescriptionWritable = false
@@ -100,11 +102,16 @@ struct TableModel {
                 result.descriptors.append((handle, type))
             }
         }
-        if result.configuration == nil, !result.properties.isDisjoint(with: .anyUpdate),
-            let first = handles?.lowerBound, table.types[first] == nil
-        {
-            // Phones that know the device write it without looking for it.
-            result.configuration = first
+        if result.configuration == nil, !result.properties.isDisjoint(with: .anyUpdate) {
+            if let first = handles?.lowerBound, table.types[first] == nil {
+                // Phones that know the device write it without looking for it.
+                result.configuration = first
+            } else {
+                result.lacksConfiguration =
+                    handles.map {
+                        types[$0].count == Int($0.upperBound.rawValue - $0.lowerBound.rawValue) + 1
+                    } ?? true
+            }
         }
         service.characteristics.append(result)
     }

@@ -1,0 +1,225 @@
+import MynahCore
+
+/// Finds writes that changed how a device reacts to others, as a password unlocks a lock.
+///
+/// A state is reported if all of this holds:
+///
+/// - Writes of one value, or those with one first byte, had one reaction at first and others later, and
+///   never the first one again; a value among them had both. The reactions are of other kinds: an error, or
+///   values with another first byte or length. A number that changes is not a state.
+/// - Exactly one other write comes between the two, and never before the first reactions.
+///
+/// If links after the first begin with the first reaction again, the state ends with the link, and all of
+/// this must hold for each link.
+enum StateFinder {
+    /// A write, and what the device did.
+    struct Episode: Hashable {
+        var handle: AttributeHandle
+        var value: [UInt8]
+        var link: Int
+        var reaction: Reaction
+    }
+
+    /// The reaction of a device to a write.
+    enum Reaction: Hashable {
+        case refused(UInt8)
+        /// The values that it sent, or none.
+        case answered([Sent])
+    }
+
+    /// A value that was sent.
+    struct Sent: Hashable {
+        var handle: AttributeHandle
+        var value: [UInt8]
+    }
+
+    /// A state that a write begins.
+    struct State: Hashable {
+        /// The write.
+        var setter: Setter
+        /// `true` if the state ends with the link.
+        var endsWithLink: Bool
+        /// The writes that had another reaction before it.
+        var guarded: [Guarded] = []
+    }
+
+    /// The write that begins a state.
+    struct Setter: Hashable {
+        var handle: AttributeHandle
+        var value: [UInt8]
+    }
+
+    /// Writes that had one reaction before the state.
+    struct Guarded: Hashable {
+        var handle: AttributeHandle
+        /// The value, or the byte with which it begins.
+        var written: [UInt8]
+        var isPrefix: Bool
+        var before: Reaction
+        /// The episodes before the state.
+        var episodes: [Int]
+    }
+
+    /// The most states, and the most writes between two reactions.
+    private static let limit = 16
+    private static let window = 64
+    /// The least writes of a group.
+    private static let least = 3
+
+    /// The states that episodes in the order of time show.
+    static func states(of episodes: [Episode]) -> [State] {
+        let finder = Finder(episodes)
+        var states: [State] = []
+        var taken: Set<Int> = []
+        for group in finder.groups {
+            guard let (guarded, setter, endsWithLink) = finder.change(of: group),
+                taken.isDisjoint(with: guarded.episodes)
+            else { continue }
+            let index = states.firstIndex { $0.setter == setter && $0.endsWithLink == endsWithLink }
+            guard index != nil || states.count < limit else { continue }
+            taken.formUnion(guarded.episodes)
+            if let index {
+                states[index].guarded.append(guarded)
+            } else {
+                states.append(State(setter: setter, endsWithLink: endsWithLink, guarded: [guarded]))
+            }
+        }
+        return states
+    }
+
+    /// Writes that are compared.
+    private struct Group {
+        var handle: AttributeHandle
+        var written: [UInt8]
+        var isPrefix: Bool
+        var members: [Int] = []
+    }
+
+    /// The kind of a reaction: a number that changes makes no other kind.
+    private enum Kind: Hashable {
+        case refused(UInt8)
+        case answered([Shape])
+
+        struct Shape: Hashable {
+            var handle: AttributeHandle
+            var first: UInt8?
+            var count: Int
+        }
+
+        init(_ reaction: Reaction) {
+            switch reaction {
+            case .refused(let code): self = .refused(code)
+            case .answered(let sent):
+                self = .answered(
+                    sent.map { Shape(handle: $0.handle, first: $0.value.first, count: $0.value.count) })
+            }
+        }
+    }
+
+    private struct Finder {
+        let episodes: [Episode]
+        private(set) var groups: [Group] = []
+        /// The first place of each write, and the first on each link.
+        private var first: [Setter: Int] = [:]
+        private var firstOnLink: [Int: [Setter: Int]] = [:]
+
+        init(_ episodes: [Episode]) {
+            self.episodes = episodes
+            var wide: [Setter: Int] = [:]
+            var exact: [Setter: Int] = [:]
+            var lists: [[Group]] = [[], []]
+            for (index, episode) in episodes.enumerated() {
+                let setter = Setter(handle: episode.handle, value: episode.value)
+                if first[setter] == nil { first[setter] = index }
+                if firstOnLink[episode.link]?[setter] == nil {
+                    firstOnLink[episode.link, default: [:]][setter] = index
+                }
+                func add(_ bytes: [UInt8], _ known: inout [Setter: Int], _ list: Int) {
+                    let key = Setter(handle: episode.handle, value: bytes)
+                    let place = known[key] ?? lists[list].count
+                    if place == lists[list].count {
+                        known[key] = place
+                        lists[list].append(Group(handle: key.handle, written: bytes, isPrefix: list == 0))
+                    }
+                    lists[list][place].members.append(index)
+                }
+                // All with one first byte say more than those of one value.
+                if episode.value.count > 1 { add(Array(episode.value.prefix(1)), &wide, 0) }
+                add(episode.value, &exact, 1)
+            }
+            groups = lists.joined().filter { $0.members.count >= StateFinder.least }
+        }
+
+        func change(of group: Group) -> (Guarded, Setter, endsWithLink: Bool)? {
+            let reactions = group.members.map { episodes[$0].reaction }
+            guard let before = reactions.first, before != .answered([]) else { return nil }
+            let kind = Kind(before)
+            var early: [Int] = []
+            var late: [Int] = []
+            for (member, reaction) in zip(group.members, reactions) {
+                if Kind(reaction) == kind {
+                    guard reaction == before else { return nil }
+                    early.append(member)
+                } else {
+                    // Without a word after an answer may be a lost packet.
+                    if case .answered = before, reaction == .answered([]) { return nil }
+                    late.append(member)
+                }
+            }
+            guard !late.isEmpty else { return nil }
+            if group.isPrefix {
+                let values = Set(early.map { episodes[$0].value })
+                guard late.contains(where: { values.contains(episodes[$0].value) }) else { return nil }
+            } else if Set(late.map { Kind(episodes[$0].reaction) }).count > 1 {
+                return nil
+            }
+            let guarded = Guarded(
+                handle: group.handle, written: group.written, isPrefix: group.isPrefix, before: before,
+                episodes: early)
+            if let last = early.last, let start = late.first, last < start {
+                let link = episodes[start].link
+                let found = setters(between: last, start, link, group).filter {
+                    first[$0].map { $0 > last } == true
+                }
+                return found.count == 1 ? found.first.map { (guarded, $0, false) } : nil
+            }
+            return setter(early, late, group).map { (guarded, $0, true) }
+        }
+
+        /// The only setter if each link begins before the state.
+        private func setter(_ early: [Int], _ late: [Int], _ group: Group) -> Setter? {
+            let lates = Dictionary(grouping: late) { episodes[$0].link }
+            let earlies = Dictionary(grouping: early) { episodes[$0].link }
+            guard earlies.count > 1 else { return nil }
+            var common: Set<Setter>?
+            for (link, members) in lates {
+                guard let start = members.first, let last = earlies[link]?.last, last < start else {
+                    return nil
+                }
+                let found = setters(between: last, start, link, group).filter {
+                    firstOnLink[link]?[$0].map { $0 > last } == true
+                }
+                common = common?.intersection(found) ?? found
+            }
+            guard let common, common.count == 1, let only = common.first else { return nil }
+            let isNeverEarly = earlies.allSatisfy { link, members in
+                guard let place = firstOnLink[link]?[only], let last = members.last else { return true }
+                return place > last
+            }
+            return isNeverEarly ? only : nil
+        }
+
+        /// The accepted writes of a link between two places that are not of the group.
+        private func setters(between low: Int, _ high: Int, _ link: Int, _ group: Group) -> Set<Setter> {
+            guard high - low <= StateFinder.window else { return [] }
+            var result: Set<Setter> = []
+            for episode in episodes[(low + 1)..<high] where episode.link == link {
+                if case .refused = episode.reaction { continue }
+                let isMember = episode.handle == group.handle && episode.value.starts(with: group.written)
+                if isMember, group.isPrefix || episode.value == group.written { continue }
+                result.insert(Setter(handle: episode.handle, value: episode.value))
+            }
+            return result
+        }
+    }
+}
