@@ -2,7 +2,7 @@ import MynahSupport
 
 /// A packet of MIDI over Bluetooth LE (MIDI over Bluetooth Low Energy 1.0a).
 ///
-/// Its fields are `timestamps`, in milliseconds of a clock of 13 bits, and `messages`, a text such as
+/// The fields are `timestamps`, in milliseconds of a clock of 13 bits, and `messages`, a text such as
 /// `note on channel 1 note 60 velocity 100; timing clock`.
 enum MIDIPacket {
     /// The messages of the MIDI 1.0 specification by their status, with the names of their data.

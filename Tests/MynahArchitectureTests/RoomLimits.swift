@@ -103,8 +103,8 @@ enum RoomLimits {
 
     /// The types with more lines of code than that, and how many each may have.
     ///
-    /// `Kind` is generic, and the number counts its extensions for all types of values, each of which is in the
-    /// file of its section.
+    /// `Kind` is generic, and the number counts its extensions for all types of values, each of which is in
+    /// the file of its section.
     static let longTypes: [String: Int] = [
         "Mynah.Peripheral": 448,
         "MynahProfiles.Kind": 511,

@@ -74,7 +74,7 @@ import Testing
 
     @Test(arguments: packets)
     func `a packet has timestamps and messages`(_ packet: Packet) throws {
-        // What goes on from an earlier packet has no timestamp of its own.
+        // The rest of a message of an earlier packet has no timestamp of its own.
         let text = packet.messages
         let fields = try #require(Self.layout.decode(packet.bytes))
         #expect(fields == packet.fields)

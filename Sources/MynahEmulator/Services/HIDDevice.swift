@@ -35,7 +35,7 @@ struct HIDDevice: ServiceBehavior {
     let changed = [report, bootKeyboardInput]
     /// The centrals in boot protocol mode, in the order in which they chose it.
     private(set) var bootCentrals: [Peer.ID] = []
-    /// What is typed and not sent yet.
+    /// The keys that are typed and not sent yet.
     private var typing = KeyQueue()
 
     /// The name of a report is its type's: that is in its Report Reference, after its ID.
@@ -90,7 +90,7 @@ struct HIDDevice: ServiceBehavior {
 
     /// Why nothing can be typed.
     enum Refusal: Error, Equatable {
-        /// Its reports are not those of a keyboard.
+        /// The device's reports are not those of a keyboard.
         case isNoKeyboard
         /// No central is subscribed to the report of its protocol mode.
         case hasNoHost

@@ -22,10 +22,10 @@ enum USKeyboard {
     struct Problem: Error, Equatable {
         /// The character.
         var character: Character
-        /// Its place in the text, from 1.
+        /// The character's place in the text, from 1.
         var place: Int
 
-        /// What a person reads.
+        /// The message for a person.
         var message: String {
             """
             no key of a US keyboard makes "\(PrintableText.of(String(character)))", character \(place) of \
@@ -36,7 +36,7 @@ enum USKeyboard {
 
     private static let leftShift: UInt8 = 0x02
 
-    /// What keys of successive usages make: the usage of the first, the modifiers, and the characters.
+    /// The characters of keys with successive usages: the usage of the first, the modifiers, and the characters.
     private static let rows: [(first: UInt8, modifiers: UInt8, characters: String)] = [
         (0x04, 0, "abcdefghijklmnopqrstuvwxyz"),
         (0x04, leftShift, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),

@@ -135,7 +135,7 @@ struct FieldRange: Hashable, Sendable {
         return other?.resolution ?? resolution
     }
 
-    /// How many different integers the type has, or `nil` if it is no integer.
+    /// The number of different integers of the type, or `nil` if it is not an integer.
     var width: Double? {
         guard case .integer(let bits, _) = kind else { return nil }
         return Double(sign: .plus, exponent: bits, significand: 1)

@@ -36,7 +36,7 @@ def maker(function: Callable[["Maker"], Device]) -> Callable[["Maker"], Device]:
 
 
 class Maker:
-    """What the makers share: chance, a common table, an ordinary advertisement."""
+    """The parts that the makers share: chance, a common table, an ordinary advertisement."""
 
     def __init__(self, name: str, seed: int) -> None:
         self.rng = random.Random(f"{seed} {name}")
@@ -502,7 +502,7 @@ def beacon(m: Maker) -> Device:
     return m.device(Table([]), advertisement=Advertisement(ADV_NONCONN_IND, [payload], each=20))
 
 
-# What else an advertisement may have
+# Other fields of an advertisement
 
 
 @maker

@@ -1,6 +1,6 @@
 """Imports a capture, plays the profile in virtual time, and compares what is on the air with what the capture shows.
 
-The phone is an app of the same run, which subscribes and writes as the capture's phone did. What it and the device say is
+The phone is an app of the same run, which subscribes and writes as the capture's phone did. Both are
 read from the run's own capture.
 """
 
@@ -193,7 +193,7 @@ def comment_lines(profile: str) -> tuple[str, str, dict[str, str]]:
 
 
 def values_in(text: str) -> set[str]:
-    """What stands in a text as hexadecimal bytes."""
+    """The hexadecimal bytes in a text."""
     return {digits(each) for each in re.findall(r"\b[0-9A-Fa-f]{2}(?: ?[0-9A-Fa-f]{2})*\b", text)}
 
 

@@ -313,7 +313,7 @@ def read(path: Path) -> Reader:
 
 
 def sniffed(path: Path) -> Reader:
-    """What tshark reads in a sniffer's capture: advertisements and links that are not encrypted."""
+    """The content that tshark reads in a sniffer's capture: advertisements and links that are not encrypted."""
     try:
         done = subprocess.run(["tshark", "-r", str(path), "-Y", "btle && !(btle.crc.incorrect || nordic_ble.crcok == 0)",
                                "-T", "json", "-x"], capture_output=True, text=True, timeout=600)  # fmt: skip

@@ -309,7 +309,7 @@ class Link:
 
 @dataclass
 class Advertisement:
-    """What is on the air before the connections: each payload in turn, with its scan response."""
+    """Writes the advertisements before the connections: each payload in turn, with its scan response."""
 
     kind: int
     payloads: list[bytes]
