@@ -1572,7 +1572,7 @@ advertising:
 services:
   - uuid: pulse-oximeter
     behavior: pulse-oximeter        # answers the record access control point
-    records: 6                      # stored at the start; each is a tick of the fields below
+    records: 4                      # stored at the start; each is a tick of the fields below
     characteristics:
       # Only a report sends spot checks, at most one each 100 ms, and the response in the end.
       - uuid: plx-spot-check-measurement
@@ -1621,7 +1621,7 @@ services:
   - uuid: running-speed-and-cadence
     behavior: running-speed-and-cadence       # answers the SC control point
     characteristics:
-      # 3 m a second, in 84 strides a minute; the distance goes on from where it is set.
+      # 3 m a second, in 168 steps a minute; the distance goes on from where it is set.
       - uuid: rsc-measurement
         properties: [notify]
         value:
