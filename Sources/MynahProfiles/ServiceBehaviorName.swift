@@ -62,13 +62,13 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     package var hasRecords: Bool {
         switch self {
         case .bloodPressure, .bodyComposition, .glucose, .pulseOximeter, .weightScale: true
-        case .currentTime, .cyclingSpeedAndCadence, .fitnessMachine, .heartRate, .immediateAlert, .linkLoss,
-            .nordicUART, .runningSpeedAndCadence:
+        case .currentTime, .cyclingSpeedAndCadence, .fitnessMachine, .heartRate, .hid, .immediateAlert,
+            .linkLoss, .mcumgr, .midi, .nordicDFU, .nordicUART, .runningSpeedAndCadence:
             false
         }
     }
 
-    /// Whether its main characteristic is one that it sends, and not one that centrals write.
+    /// `true` if the device sends the main characteristic, `false` if centrals write it.
     package var isSent: Bool {
         switch self {
         case .bloodPressure, .bodyComposition, .weightScale: true

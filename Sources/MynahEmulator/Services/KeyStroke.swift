@@ -36,7 +36,7 @@ enum USKeyboard {
 
     private static let leftShift: UInt8 = 0x02
 
-    /// The characters of keys with successive usages: the usage of the first, the modifiers, and the characters.
+    /// Keys with successive usages: the usage of the first, the modifiers, and the characters.
     private static let rows: [(first: UInt8, modifiers: UInt8, characters: String)] = [
         (0x04, 0, "abcdefghijklmnopqrstuvwxyz"),
         (0x04, leftShift, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
