@@ -28,7 +28,7 @@ package struct IOSVersion: Hashable, Sendable {
     package static let accessorySetup = 18
 
     /// Whether an iPhone sends the overflow area in the scan response while all apps are in the background,
-    /// as developers report.
+    /// as in the captures of Herald.
     package var hidesOverflowArea: Bool { major >= 12 }
     /// Whether changed UUIDs of a background app are advertised only in the foreground, as developers report.
     package var defersBackgroundChanges: Bool { major >= 14 }

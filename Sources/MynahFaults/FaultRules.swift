@@ -67,8 +67,9 @@ package struct FaultRules: Sendable {
         /// Whether no fault applies to the operation.
         package var isNothing: Bool { applied.isEmpty }
 
-        /// Adds a selected fault; returns `false` if it has only an effect, and another fault's effect was
-        /// first.
+        /// Adds a selected fault; returns `false` if its effect would not be used and it has no delay.
+        ///
+        /// Only the effect of the first fault is used, but all delays are added.
         fileprivate mutating func add(_ fault: Fault) -> Bool {
             guard effect == nil || fault.effect == nil || fault.delay > .zero else { return false }
             applied.append(fault.name)
