@@ -41,13 +41,19 @@ struct LinkLayerEncoder: Sendable {
         }
     }
 
-    /// Where the auxiliary packets of an extended advertiser are.
+    /// An extended advertising set of one address.
+    struct Advertiser: Hashable, Sendable {
+        var address: DeviceAddress
+        var identifier: UInt8?
+    }
+
+    /// Where the auxiliary packets of an extended advertising set are.
     struct Auxiliary: Sendable {
         var channel: UInt8
         var phy: UInt8
     }
 
-    /// The most links, and the most extended advertisers, that are remembered, because an air has any number
+    /// The most links, and the most extended advertising sets, that are remembered, because an air has any number
     /// of them.
     static let limit = 1024
     /// Bytes of a PDU's payload (Core Specification, Vol 6, Part B, 2.3 and 2.4).
@@ -56,7 +62,7 @@ struct LinkLayerEncoder: Sendable {
     static let longestData = 251
 
     var links: [UInt32: Link] = [:]
-    var auxiliaries: [DeviceAddress: Auxiliary] = [:]
+    var auxiliaries: [Advertiser: Auxiliary] = [:]
     private var uses: UInt64 = 0
 
     /// The PDUs of a frame, in order.
@@ -64,7 +70,8 @@ struct LinkLayerEncoder: Sendable {
         switch frame.pdu {
         case .advertisement(let advertisement): advertising(advertisement)
         case .scanResponse(let response): scanResponse(response)
-        case .scanRequest(let scanner, let advertiser): [scanRequest(of: scanner, to: advertiser)]
+        case .scanRequest(let scanner, let advertiser, let identifier):
+            [scanRequest(of: scanner, to: Advertiser(address: advertiser, identifier: identifier))]
         case .connect(let connect): [connectRequest(connect, from: frame.from)]
         case .link(let content): link(content, from: frame.from)
         }

@@ -9,7 +9,7 @@ struct AirGreeting: Hashable, Sendable {
     }
 
     /// Changes with every change of the messages; processes of different versions refuse each other.
-    static let version: UInt16 = 3
+    static let version: UInt16 = 4
     private static let mark = Array("mynah air".utf8)
 
     var node: UInt64

@@ -18,8 +18,8 @@ package struct Reaction: Hashable, Sendable {
     package var error: ATTError?
     /// `true` if the reaction ends the link.
     package var disconnects = false
-    /// Whether the device advertises from now on, or `nil` if that does not change.
-    package var advertises: Bool?
+    /// What changes in what the device advertises, or `nil` if nothing does.
+    package var advertises: AdvertisingRequest?
 
     package init() {}
 

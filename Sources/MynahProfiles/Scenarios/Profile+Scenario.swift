@@ -26,6 +26,8 @@ package struct ScenarioStep: Hashable, Sendable {
         case set([Reaction.Change])
         /// Turns a fault on or off.
         case fault(String, isOn: Bool)
+        /// Changes what the device advertises.
+        case advertise(AdvertisingRequest)
         /// Changes the state of the app, by the word that the command line has for it.
         case app(String)
         /// Ends the scenario.
