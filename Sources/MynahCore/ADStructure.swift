@@ -60,7 +60,10 @@ public struct ADStructure: Hashable, Sendable {
     /// The data after the type, at most 254 bytes.
     public var data: [UInt8]
 
-    /// Makes a structure with this type and data.
+    /// The most bytes of data that the length of a structure can express.
+    package static let longestData = 254
+
+    /// A structure with these bytes.
     public init(type: ADType, data: [UInt8]) {
         self.type = type
         self.data = data

@@ -154,6 +154,11 @@ package enum AccessoryAdvertising {
                 throw AdvertisementError(
                     field: field, needed: more.byteCount, available: room, payload: kind, capacity: capacity)
             }
+            if let long = more.first(where: { $0.data.count > ADStructure.longestData }) {
+                throw AdvertisementError(
+                    field: field, needed: long.byteCount, available: room, payload: kind, capacity: capacity,
+                    isOfStructure: true)
+            }
             structures += more
         }
     }

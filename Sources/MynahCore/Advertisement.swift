@@ -263,17 +263,20 @@ package struct AdvertisementError: Error, Hashable, Sendable {
     package var payload: AdvertisingPayload
     /// The number of bytes of the whole payload.
     package var capacity: Int
+    /// `true` if the payload has room, and one structure is too long for its length byte.
+    package var isOfStructure: Bool
 
     /// Makes the error for a field.
     package init(
         field: String, needed: Int, available: Int, payload: AdvertisingPayload,
-        capacity: Int = ExactAdvertisement.legacyCapacity
+        capacity: Int = ExactAdvertisement.legacyCapacity, isOfStructure: Bool = false
     ) {
         self.field = field
         self.needed = needed
         self.available = available
         self.payload = payload
         self.capacity = capacity
+        self.isOfStructure = isOfStructure
     }
 }
 
@@ -286,9 +289,15 @@ package enum AdvertisingPayload: String, Hashable, Sendable {
 extension AdvertisementError: CustomStringConvertible {
     /// A sentence with the numbers of bytes.
     package var description: String {
-        """
-        \(field) takes \(needed) bytes and \(available) of \(capacity) \
-        \(available == 1 ? "is" : "are") left in the \(payload.rawValue)
-        """
+        guard !isOfStructure else {
+            return """
+                \(field) has an AD structure of \(needed) bytes, and one has at most \
+                \(ADStructure.longestData + 2)
+                """
+        }
+        return """
+            \(field) takes \(needed) bytes and \(available) of \(capacity) \
+            \(available == 1 ? "is" : "are") left in the \(payload.rawValue)
+            """
     }
 }

@@ -49,7 +49,11 @@ package struct AdvertisementChange: Hashable, Sendable {
         if let interval { result.intervals = interval }
         if let isConnectable { result.isConnectable = isConnectable }
         if let isScannable { result.isScannable = isScannable }
-        if let extended { result.extended = extended }
+        if let extended {
+            result.extended = extended
+            // Connectable legacy advertising is scannable, and connectable extended advertising is not.
+            if isScannable == nil, result.isConnectable { result.isScannable = extended == nil }
+        }
         if let address { result.address = address }
         return result
     }

@@ -69,7 +69,7 @@ package enum RadioNeed: Hashable, Sendable {
     case limitedKeySize
     /// To say of a link that has ended whether it was lost.
     case lostLinks
-    /// To send values to centrals that have not subscribed.
+    /// Send values to centrals that have not subscribed.
     case unaskedValues
     /// Send a value that is too long for a link in pieces.
     case valuesInPieces

@@ -128,7 +128,7 @@ extension Emulator {
         try control.typing.type(text, every: gap, on: label)
     }
 
-    /// Sets a variable of a device until it is reset; values that read it change.
+    /// Sets a variable of a device until the device is reset; values that read the variable change.
     package func setVariable(
         _ name: String, to value: VariableValue, in label: String
     ) throws(ControlRefusal) {

@@ -1,5 +1,4 @@
 import Glibc
-package import MynahCore
 package import MynahSupport
 
 /// Reads profile files.
@@ -43,7 +42,7 @@ public enum ProfileLoader {
     /// Parses a change of a device's advertising from JSON, and whether the device advertises.
     package static func advertisementChange(
         _ json: JSON, in scope: FaultScope
-    ) throws(ProfileIssues) -> (change: AdvertisementChange, isOn: Bool?) {
+    ) throws(ProfileIssues) -> AdvertisingRequest {
         try read(YAMLNode(json), FormatReader(json, name: "advertise")) {
             AdvertisementChangeSection.readAsked($0, in: scope, $1)
         }.result

@@ -7,7 +7,7 @@ import MynahSupport
 /// and so are those of HID (HID Service Specification 1.0). Fields have the SIG's names in camelCase, and
 /// numbers the unit in which people read them.
 package enum KnownLayouts {
-    /// The layout of a characteristic, or `nil` if it is not known here.
+    /// The layout of a characteristic, or `nil` if this table does not have it.
     package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {
         guard let number = uuid.assignedNumber else { return vendors[uuid] }
         return made[number]

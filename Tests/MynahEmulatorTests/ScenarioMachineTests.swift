@@ -59,6 +59,7 @@ import Testing
         switch output {
         case .wait(let time): "wait \(time.text)"
         case .stopWaiting: "stop"
+        case .carryOut(.advertise(let request)): "advertise \(request)"
         case .carryOut(.set(let changes)): "set \(changes.map(\.variable).joined())"
         case .carryOut(.turn(let fault, let isOn)): "turn \(fault) \(isOn ? "on" : "off")"
         case .carryOut(.move(let transition)): "app \(transition.rawValue)"

@@ -126,6 +126,24 @@ import Testing
         await emulator.stop()
     }
 
+    @Test func `a step changes what the device advertises, and switches it off and on`() async throws {
+        let scenario = """
+            {name: a, steps: [{advertise: {localName: Found, flags: none}}, {after: 1 s}, {advertise: off},
+            {after: 1 s}, {advertise: on}]}
+            """
+        let emulator = try await start([Self.accessory(scenario)], "a")
+        try await until("it waits") { clock.pauses.contains(.seconds(1)) }
+        let changed = try #require(await radio.advertisement)
+        #expect(changed.localName == "Found" && changed.flags == nil && changed.serviceUUIDs == ["180D"])
+        clock.advance(by: .seconds(1))
+        try await until("it is silent") { await radio.advertisement == nil }
+        try await until("it waits again") { clock.pauses.filter { $0 == .seconds(1) }.count == 2 }
+        clock.advance(by: .seconds(1))
+        #expect(try await end().contains(#""result":"pass""#))
+        #expect(await radio.advertisement == changed)
+        await emulator.stop()
+    }
+
     @Test func `an effect that fails ends the scenario`() async throws {
         let scenario = "{name: a, steps: [{app: quit}, {await: app.quit}, {set: {level: 1}}]}"
         let emulator = try await start([Self.app("App", scenario)], "a", of: "App")

@@ -132,8 +132,11 @@ import Testing
                 .advertisement(
                     AirAdvertisement([.connectable, .legacy], address: address, data: [2, 1, 6])),
                 .scanRequest(scanner: address, advertiser: address),
+                .scanRequest(scanner: address, advertiser: address, identifier: 3),
                 .connect(
-                    AirConnect(initiator: address, advertiser: address, access: 7, parameters: parameters)),
+                    AirConnect(
+                        initiator: address, advertiser: address, identifier: 3, access: 7,
+                        parameters: parameters)),
             ]
             + contents.map { .link(LinkFrame(access: 7, sequence: 0, expected: 0, content: $0)) }
         let targets: [Station?] = [central, peripheral, nil]

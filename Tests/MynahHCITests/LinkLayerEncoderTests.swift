@@ -99,13 +99,13 @@ import Testing
     @Test func `a PDU to an extended advertiser goes to its secondary channel`() {
         var encoder = LinkLayerEncoder()
         let advertisement = AirAdvertisement(
-            [.scannable], address: Self.address(1), identifier: 0, secondaryPHY: 3)
+            [.scannable], address: Self.address(1), identifier: 0, secondaryPHY: 3, isPrimaryCoded: true)
         let found = encoder.packets(
             of: AirFrame(from: Self.peripheral, to: nil, pdu: .advertisement(advertisement)))
         let request = encoder.packets(
             of: AirFrame(
                 from: Self.central, to: Self.peripheral,
-                pdu: .scanRequest(scanner: Self.address(9), advertiser: Self.address(1))))
+                pdu: .scanRequest(scanner: Self.address(9), advertiser: Self.address(1), identifier: 0)))
         #expect(found.map(\.phy) == [3, 3, 3, 3])
         #expect(request.map(\.channel) == [found[3].channel])
         #expect(request.map(\.phy) == [3] && request.map(\.kind) == [.auxiliary])

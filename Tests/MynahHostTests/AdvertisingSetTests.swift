@@ -74,6 +74,35 @@ import Testing
         }
     }
 
+    @Test func `a set that scanners ask for its data gets no advertising data`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        var asked = Self.configuration(1, isConnectable: false)
+        (asked.parameters.extended, asked.data, asked.scanResponse) = (.init(), [], [7])
+        let number = sets.want([asked])
+        let steps = Self.run(&sets)
+        #expect(
+            !steps.contains("0 setting the advertising data") && steps.contains("0 setting the scan response")
+        )
+        #expect(sets.verdict(on: number) == .onAir && sets.sent.map(\.dataLength) == [0])
+    }
+
+    @Test func `data that the new parameters do not allow leaves the set before they change`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        var long = Self.configuration(1, isConnectable: false)
+        (long.parameters.extended, long.parameters.isScannable) = (.init(), false)
+        long.data = Array(repeating: 1, count: 40)
+        _ = sets.want([long])
+        _ = Self.run(&sets)
+        _ = sets.want([Self.configuration(2, isConnectable: false)])
+        #expect(
+            Self.run(&sets).prefix(3) == [
+                "0 stopping to advertise", "0 setting the advertising data",
+                "0 setting the advertising parameters",
+            ])
+    }
+
     @Test(arguments: [0, 1, 251, 252, 502, 503, 1650])
     func `data goes to the controller in fragments of 251 bytes`(count: Int) {
         let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }

@@ -150,7 +150,31 @@ import Testing
             "3:34: error: an entry of manufacturerData needs company and value"
         ),
         (
-            "[{name: a}, {name: a}]", #"3:33: error: two sets have the name "a""#
+            "[{name: a}, {name: a}]",
+            #"3:33: error: two sets have the name "a"; give this one another, as in name: set2"#
+        ),
+        (
+            "[{name: 2}, {connectable: false}]",
+            #"3:26: error: two sets have the name "2"; give this one another, as in name: set2"#
+        ),
+        (
+            "{extended: 2M}",
+            #"3:25: error: extended must be true, false or its PHYs, as in {data: 2M}, not "2M""#
+        ),
+        // The length of an AD structure has one byte.
+        (
+            "{connectable: false, extended: true, raw: {0xFF: \(String(repeating: "AB", count: 255))}}",
+            """
+            3:51: error: raw has an AD structure of 257 bytes, and one has at most 256; divide it into several, \
+            or shorten it
+            """
+        ),
+        (
+            "{extended: true, flags: none, localName: '', raw: {0xFF: \(String(repeating: "AB", count: 244))}}",
+            """
+            3:59: error: raw takes 246 bytes and 245 of 245 are left in the advertising data; shorten it, or \
+            leave something else out; or write connectable: false, which has room for 1650 bytes
+            """
         ),
         ("[]", "3:14: error: advertising has 1 to 64 sets, not 0"),
         (
@@ -176,6 +200,63 @@ import Testing
         advertising: String, problem: String
     ) {
         #expect(problems(head("advertising: \(advertising)\n")) == [problem])
+    }
+
+    @Test(arguments: [
+        ("{0x0A: 01 02}", "3:27: warning: the AD type 0x0A has 1 byte, not 2; scanners may skip it"),
+        ("{0x16: 01}", "3:27: warning: the AD type 0x16 has at least 2 bytes, not 1; scanners may skip it"),
+        ("{0x02: 01}", "3:27: warning: the AD type 0x02 has entries of 2 bytes, not 1; scanners may skip it"),
+    ])
+    func `raw data whose length its type does not have is a warning`(raw: String, problem: String) {
+        #expect(problems(head("advertising: {raw: \(raw)}\n")) == [problem])
+    }
+
+    private static func changed(_ change: String) -> String {
+        head(
+            """
+            advertising:
+              - localName: Main
+                manufacturerData:
+                  1: {layout: [{t: utf8}], fields: {t: {generate: list, values: [a, bcdef]}}}
+              - {name: long, connectable: false, localName: "", extended: true, raw: {0xFF: \(long)}}
+            scenarios: [{name: s, steps: [{advertise: \(change)}]}]
+            """)
+    }
+    private static let long = String(repeating: "AB", count: 40)
+
+    @Test(arguments: [
+        (
+            "{scannable: false}",
+            """
+            8:55: error: legacy advertising that centrals can connect to is scannable; write connectable: \
+            false too, or extended: true
+            """
+        ),
+        ("{set: lnog, flags: none}", #"8:49: error: unknown set "lnog"; did you mean "long"?"#),
+        (
+            "{set: long, extended: false, scannable: false}",
+            """
+            8:43: error: raw takes 42 bytes and 28 of 31 are left in the advertising data; shorten it, or \
+            leave something else out; or write extended: true, which has room for more
+            """
+        ),
+        ("5", #"8:43: error: advertise must be on, off or what changes, as in {localName: Found}, not "5""#),
+    ])
+    func `a change that cannot be advertised is an error at its place`(change: String, problem: String) {
+        #expect(problems(Self.changed(change)) == [problem])
+    }
+
+    @Test func `rules and steps change the keys of a set, and switch it on and off`() throws {
+        let changed = try profile(Self.changed("{set: long, on: false, extended: {data: 2M}, interval: 1 s}"))
+        guard case .advertise(let request)? = changed.scenarios.first?.steps.first?.action else {
+            Issue.record("\(changed.scenarios)")
+            return
+        }
+        #expect(request.isOn == false && request.change.set == "long")
+        #expect(request.change.extended??.secondaryPHY == .le2M)
+        #expect(request.change.interval == .seconds(1)...(.seconds(1)))
+        let off = try profile(Self.changed("off")).scenarios.first?.steps.first?.action
+        #expect(off == .advertise(AdvertisingRequest(isOn: false)))
     }
 
     @Test func `fifty sets with ten values each are read`() throws {

@@ -43,7 +43,7 @@ import Testing
         #expect(updates.subscription == .always && updates.isInPieces)
         #expect(profile.linkRules.connect.first(Variables(["n": .number(1)]))?.disconnects == true)
         #expect(profile.linkRules.connect.first(Variables(["n": .number(0)]))?.disconnects == false)
-        #expect(profile.linkRules.disconnect.map(\.advertises) == [true])
+        #expect(profile.linkRules.disconnect.map(\.advertises?.isOn) == [true])
         #expect(profile.linkRules.pair.first?.answers.count == 1)
     }
 

@@ -226,7 +226,10 @@ import Testing
         ),
         ("on: {write: [{error: 0x80, answer: {hex: 00}}]}", "a rule has error or answer, not both"),
         ("on: {write: [{error: 256}]}", "an ATT error must be between"),
-        ("on: {write: [{advertise: maybe}]}", "advertise must be on or off"),
+        (
+            "on: {write: [{advertise: maybe}]}",
+            "advertise must be on, off or what changes, as in {localName: Found}"
+        ),
         ("on: {write: [{notify: 2A37}]}", "the device has no 2A37"),
         ("on: {subscribe: [{error: 0x80}]}", "a subscription has no value, and it cannot be refused here"),
     ])

@@ -113,7 +113,7 @@ import Testing
     /// A step of an accessory, the column of what is wrong, and the message.
     static let wrongSteps: [(step: String, column: Int, message: String)] = [
         ("awiat: read", 1, "unknown step \"awiat\"; did you mean \"await\"?"),
-        ("", 0, "a step needs one of await, expect, after, set, fault, app and end"),
+        ("", 0, "a step needs one of await, expect, after, set, fault, advertise, app and end"),
         ("await: raed", 8, "unknown event \"raed\"; did you mean \"read\"?"),
         ("await: read, expect: write", 14, "a step has one of await and expect, not both"),
         ("await: read, after: 5 s", 14, "a step has one of await and after, not both"),
@@ -263,7 +263,7 @@ import Testing
 
     @Test func `every event has one entry, and every step a meaning`() throws {
         #expect(Set(EventCatalog.names).count == EventCatalog.names.count)
-        let keys = Set(Self.validSteps.map { String($0.prefix { $0 != ":" }) }).union(["app"])
+        let keys = Set(Self.validSteps.map { String($0.prefix { $0 != ":" }) }).union(["app", "advertise"])
         #expect(keys == Set(StepSection.words))
     }
 }

@@ -11,7 +11,7 @@ struct AdvertisingControl {
     /// Changes a device's advertising by JSON as in a profile, with `on` in addition.
     func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport {
         let player = try devices.player(named: label)
-        let asked: (change: AdvertisementChange, isOn: Bool?)
+        let asked: AdvertisingRequest
         do throws(ProfileIssues) {
             asked = try ProfileLoader.advertisementChange(json, in: player.device.faultScope)
         } catch {

@@ -27,7 +27,7 @@ struct EmulatorParts {
     /// The keyboards.
     var typing: TypingControl { TypingControl(devices: reader.devices) }
 
-    /// The ends of the rules of characteristics.
+    /// Carries out the ends of the rules of characteristics.
     var rules: RuleEnd { RuleEnd(links: links, advertising: advertising) }
 
     /// Makes the parts; `playsApps` is `true` if apps play the devices, and `isPlaying` tells whether

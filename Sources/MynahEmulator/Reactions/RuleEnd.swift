@@ -10,9 +10,8 @@ struct RuleEnd {
     func end(_ rule: Reaction, of index: Int, for central: Central?) async {
         guard let player = links.devices.player(index) else { return }
         player.sender.answers.deliver()
-        if let isOn = rule.advertises {
-            var change = AdvertisingChange()
-            change.isOn = isOn
+        if let request = rule.advertises {
+            let change = AdvertisingChange(request.change, isOn: request.isOn)
             do throws(ControlRefusal) {
                 _ = try await advertising.advertise(change, for: player.device.label)
             } catch {

@@ -39,6 +39,7 @@ extension Scenario.Action {
         case .after(let time): self = .pause(time)
         case .set(let changes): self = .carryOut(.set(changes))
         case .fault(let name, let isOn): self = .carryOut(.turn(name, isOn: isOn))
+        case .advertise(let request): self = .carryOut(.advertise(request))
         case .app(let word):
             guard let transition = AppTransition(rawValue: word) else {
                 throw EventMatch.Problem(message: "there is no app state \"\(word)\"")
@@ -55,7 +56,9 @@ enum ScenarioEffect: Hashable, Sendable {
     case set([Reaction.Change])
     /// Turn a fault on or off.
     case turn(String, isOn: Bool)
-    /// Change the state of the app.
+    /// Changes what the device advertises.
+    case advertise(AdvertisingRequest)
+    /// Changes the state of the app.
     case move(AppTransition)
 }
 

@@ -103,6 +103,9 @@ struct ScenarioControl {
             switch effect {
             case .set(let changes): try set(changes, of: label)
             case .turn(let fault, let isOn): _ = try await faults.turn(fault, isOn: isOn, of: label)
+            case .advertise(let request):
+                _ = try await AdvertisingControl(devices: devices).advertise(
+                    AdvertisingChange(request.change, isOn: request.isOn), for: label)
             case .move(let transition): try await actions.carryOut(.transition(transition), of: label)
             }
             return nil

@@ -31,9 +31,17 @@ struct AdvertisedValues: Sendable {
     /// Whether no value changes.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Writes the current values into an advertisement.
-    func fill(_ advertisement: inout Advertisement, at elapsed: Duration, _ variables: Variables) {
+    /// Puts the values of this time in their places, except where a change has other bytes.
+    func fill(
+        _ advertisement: inout Advertisement, at elapsed: Duration, _ variables: Variables,
+        after change: AdvertisingChange
+    ) {
+        let first = advertisement.name
         for entry in entries {
+            let isReplaced = change.sets.contains {
+                ($0.set ?? first) == entry.value.set && $0.replaces(entry.value)
+            }
+            if isReplaced { continue }
             let tick = UInt64(entry.tick(at: elapsed))
             var bytes = entry.generator.value(at: tick)
             if let reader = entry.generator as? any VariableReader, !reader.names.isEmpty,

@@ -19,7 +19,8 @@ final class AdvertisingTicker {
     var advertisement: Advertisement? {
         guard var advertisement = memory.device.requestedAdvertisement else { return nil }
         memory.device.advertised.values.fill(
-            &advertisement, at: memory.elapsed, memory.table.variables)
+            &advertisement, at: memory.elapsed, memory.table.variables,
+            after: memory.device.advertised.change)
         return advertisement
     }
 

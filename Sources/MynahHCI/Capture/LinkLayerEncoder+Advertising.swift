@@ -21,7 +21,6 @@ extension LinkLayerEncoder {
     /// The packets of an advertising event: a PDU on each primary channel, and the auxiliary PDUs.
     mutating func advertising(_ advertisement: AirAdvertisement) -> [LinkLayerPacket] {
         guard !advertisement.properties.contains(.legacy) else {
-            auxiliaries[advertisement.address] = nil
             let pdu = Self.legacy(advertisement)
             return Self.primaryChannels.map { Self.packet($0, pdu) }
         }
@@ -31,7 +30,7 @@ extension LinkLayerEncoder {
         first.information = Self.information(advertisement)
         first.pointer = auxiliary
         let pdu = first.pdu(data: [])
-        let primaryPHY: UInt8 = auxiliary.phy == 3 ? 3 : 1
+        let primaryPHY: UInt8 = advertisement.isPrimaryCoded ? 3 : 1
         return Self.primaryChannels.map { Self.packet($0, pdu, phy: primaryPHY) }
             + chain(advertisement, mode: mode, auxiliary)
     }
@@ -46,11 +45,11 @@ extension LinkLayerEncoder {
         return chain(response, mode: 0, remember(response))
     }
 
-    func scanRequest(of scanner: DeviceAddress, to advertiser: DeviceAddress) -> LinkLayerPacket {
+    func scanRequest(of scanner: DeviceAddress, to advertiser: Advertiser) -> LinkLayerPacket {
         answer(
             Self.pdu(
-                PDUType.scanRequest, scanner, advertiser,
-                payload: Self.bytes(of: scanner) + Self.bytes(of: advertiser)), to: advertiser)
+                PDUType.scanRequest, scanner, advertiser.address,
+                payload: Self.bytes(of: scanner) + Self.bytes(of: advertiser.address)), to: advertiser)
     }
 
     mutating func connectRequest(_ connect: AirConnect, from station: Station) -> LinkLayerPacket {
@@ -69,7 +68,7 @@ extension LinkLayerEncoder {
         writer.write(link.hop)
         return answer(
             Self.pdu(PDUType.connectRequest, connect.initiator, connect.advertiser, payload: writer.bytes),
-            to: connect.advertiser)
+            to: Advertiser(address: connect.advertiser, identifier: connect.identifier))
     }
 
     // MARK: - Legacy
@@ -103,9 +102,11 @@ extension LinkLayerEncoder {
             crcStart: LinkLayerPacket.advertisingCRCStart, kind: kind, phy: phy, pdu: pdu)
     }
 
-    /// A request to an advertiser, on the channel of the last PDU of its advertising event.
-    private func answer(_ pdu: [UInt8], to advertiser: DeviceAddress) -> LinkLayerPacket {
-        guard let auxiliary = auxiliaries[advertiser] else { return Self.packet(39, pdu) }
+    /// A request goes to the channel of the last PDU of the advertising event.
+    private func answer(_ pdu: [UInt8], to advertiser: Advertiser) -> LinkLayerPacket {
+        guard advertiser.identifier != nil, let auxiliary = auxiliaries[advertiser] else {
+            return Self.packet(39, pdu)
+        }
         return Self.packet(auxiliary.channel, pdu, kind: .auxiliary, phy: auxiliary.phy)
     }
 
@@ -170,7 +171,8 @@ extension LinkLayerEncoder {
         let place = advertisement.address.value &+ UInt64(advertisement.identifier ?? 0)
         let auxiliary = Auxiliary(
             channel: UInt8(place % 37), phy: min(max(advertisement.secondaryPHY, 1), 3))
-        auxiliaries[advertisement.address] = auxiliary
+        auxiliaries[Advertiser(address: advertisement.address, identifier: advertisement.identifier)] =
+            auxiliary
         return auxiliary
     }
 

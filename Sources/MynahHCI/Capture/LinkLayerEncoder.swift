@@ -41,14 +41,20 @@ struct LinkLayerEncoder: Sendable {
         }
     }
 
-    /// The channel and the PHY of an extended advertiser's auxiliary packets.
+    /// An extended advertising set of one address.
+    struct Advertiser: Hashable, Sendable {
+        var address: DeviceAddress
+        var identifier: UInt8?
+    }
+
+    /// Where the auxiliary packets of an extended advertising set are.
     struct Auxiliary: Sendable {
         var channel: UInt8
         var phy: UInt8
     }
 
-    /// The largest number of remembered links, and of remembered extended advertisers, because an air has no
-    /// limit for them.
+    /// The most links, and the most extended advertising sets, that are remembered, because an air has any number
+    /// of them.
     static let limit = 1024
     /// The largest length of a PDU's payload, in bytes (Core Specification, Vol 6, Part B, 2.3 and 2.4).
     static let longestPayload = 255
@@ -56,7 +62,7 @@ struct LinkLayerEncoder: Sendable {
     static let longestData = 251
 
     var links: [UInt32: Link] = [:]
-    var auxiliaries: [DeviceAddress: Auxiliary] = [:]
+    var auxiliaries: [Advertiser: Auxiliary] = [:]
     private var uses: UInt64 = 0
 
     /// The packets for a frame, in order.
@@ -64,7 +70,8 @@ struct LinkLayerEncoder: Sendable {
         switch frame.pdu {
         case .advertisement(let advertisement): advertising(advertisement)
         case .scanResponse(let response): scanResponse(response)
-        case .scanRequest(let scanner, let advertiser): [scanRequest(of: scanner, to: advertiser)]
+        case .scanRequest(let scanner, let advertiser, let identifier):
+            [scanRequest(of: scanner, to: Advertiser(address: advertiser, identifier: identifier))]
         case .connect(let connect): [connectRequest(connect, from: frame.from)]
         case .link(let content): link(content, from: frame.from)
         }

@@ -61,14 +61,16 @@ extension AirPDU {
         case .scanResponse(let advertisement):
             writer.write(1 as UInt8)
             advertisement.write(&writer)
-        case .scanRequest(let scanner, let advertiser):
+        case .scanRequest(let scanner, let advertiser, let identifier):
             writer.write(2 as UInt8)
             writer.writeWithKind(scanner)
             writer.writeWithKind(advertiser)
+            writer.writeIdentifier(identifier)
         case .connect(let connect):
             writer.write(3 as UInt8)
             writer.writeWithKind(connect.initiator)
             writer.writeWithKind(connect.advertiser)
+            writer.writeIdentifier(connect.identifier)
             writer.write(connect.access)
             writer.write(connect.parameters)
         case .link(let frame):
@@ -89,17 +91,20 @@ extension AirPDU {
             guard let advertisement = AirAdvertisement(&reader) else { return nil }
             self = .scanResponse(advertisement)
         case 2:
-            guard let scanner = reader.readAddressWithKind(), let advertiser = reader.readAddressWithKind()
+            guard let scanner = reader.readAddressWithKind(), let advertiser = reader.readAddressWithKind(),
+                let identifier = reader.readIdentifier()
             else { return nil }
-            self = .scanRequest(scanner: scanner, advertiser: advertiser)
+            self = .scanRequest(scanner: scanner, advertiser: advertiser, identifier: identifier)
         case 3:
             guard let initiator = reader.readAddressWithKind(),
-                let advertiser = reader.readAddressWithKind(), let access = reader.readUInt32(),
+                let advertiser = reader.readAddressWithKind(), let identifier = reader.readIdentifier(),
+                let access = reader.readUInt32(),
                 let parameters = LEConnection.Parameters(&reader), parameters.isPossible
             else { return nil }
             self = .connect(
                 AirConnect(
-                    initiator: initiator, advertiser: advertiser, access: access, parameters: parameters))
+                    initiator: initiator, advertiser: advertiser, identifier: identifier, access: access,
+                    parameters: parameters))
         case 4:
             guard let access = reader.readUInt32(), let sequence = reader.readUInt16(),
                 let expected = reader.readUInt16()
@@ -123,8 +128,9 @@ extension AirAdvertisement {
         writer.writeWithKind(address)
         writer.write(UInt8(target == nil ? 0 : 1))
         if let target { writer.writeWithKind(target) }
-        writer.write(identifier ?? 0xFF)
-        writer.write(secondaryPHY)
+        writer.writeIdentifier(identifier)
+        // Bit 7 says that the primary PHY is LE Coded.
+        writer.write(secondaryPHY | (isPrimaryCoded ? 0x80 : 0))
         writer.write(UInt8(bitPattern: power))
         writer.write(UInt16(truncatingIfNeeded: data.count))
         writer.write(data)
@@ -139,15 +145,28 @@ extension AirAdvertisement {
             guard let address = reader.readAddressWithKind() else { return nil }
             target = address
         }
-        guard let identifier = reader.readUInt8(), let phy = reader.readUInt8(), phy < 4,
+        guard let identifier = reader.readIdentifier(), let phy = reader.readUInt8(), phy & 0x7F < 4,
             let power = reader.readUInt8(), let length = reader.readUInt16(),
             length <= AirPDU.longestData, let data = reader.readBytes(Int(length))
         else { return nil }
         let properties = Properties(rawValue: bits & 0x1F)
         guard !properties.contains(.legacy) || data.count <= 31 else { return nil }
         self.init(
-            properties, address: address, target: target, identifier: identifier < 16 ? identifier : nil,
-            secondaryPHY: phy, power: Int8(bitPattern: power), data: data)
+            properties, address: address, target: target, identifier: identifier,
+            secondaryPHY: phy & 0x7F, isPrimaryCoded: phy & 0x80 != 0, power: Int8(bitPattern: power),
+            data: data)
+    }
+}
+
+extension ByteWriter {
+    /// Writes an advertising set's number on the air, 0 to 15.
+    fileprivate mutating func writeIdentifier(_ identifier: UInt8?) { write(identifier ?? 0xFF) }
+}
+
+extension ByteReader {
+    /// Reads an advertising set's number, which is `nil` if the PDU has none.
+    fileprivate mutating func readIdentifier() -> UInt8?? {
+        readUInt8().map { $0 < 16 ? $0 : nil }
     }
 }
 

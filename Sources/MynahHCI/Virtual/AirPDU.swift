@@ -5,8 +5,8 @@ package import MynahCore
 package enum AirPDU: Hashable, Sendable {
     /// ADV_IND and the other legacy advertising PDUs, or ADV_EXT_IND with its auxiliary PDUs.
     case advertisement(AirAdvertisement)
-    /// SCAN_REQ.
-    case scanRequest(scanner: DeviceAddress, advertiser: DeviceAddress)
+    /// SCAN_REQ, and AUX_SCAN_REQ, which is for the advertising set on whose channel it is sent.
+    case scanRequest(scanner: DeviceAddress, advertiser: DeviceAddress, identifier: UInt8? = nil)
     /// SCAN_RSP, and AUX_SCAN_RSP.
     case scanResponse(AirAdvertisement)
     /// CONNECT_IND.
@@ -49,6 +49,8 @@ package struct AirAdvertisement: Hashable, Sendable {
     package var identifier: UInt8?
     /// The PHY of the data: 1 for LE 1M, 2 for LE 2M, 3 for LE Coded; 0 in legacy PDUs.
     package var secondaryPHY: UInt8
+    /// `true` if the set is announced on LE Coded, and not on LE 1M.
+    package var isPrimaryCoded: Bool
     /// The transmit power in dBm.
     package var power: Int8
     /// The AD structures.
@@ -57,24 +59,28 @@ package struct AirAdvertisement: Hashable, Sendable {
     /// Makes a PDU.
     package init(
         _ properties: Properties, address: DeviceAddress, target: DeviceAddress? = nil,
-        identifier: UInt8? = nil, secondaryPHY: UInt8 = 0, power: Int8 = 0, data: [UInt8] = []
+        identifier: UInt8? = nil, secondaryPHY: UInt8 = 0, isPrimaryCoded: Bool = false, power: Int8 = 0,
+        data: [UInt8] = []
     ) {
         self.properties = properties
         self.address = address
         self.target = target
         self.identifier = identifier
         self.secondaryPHY = secondaryPHY
+        self.isPrimaryCoded = isPrimaryCoded
         self.power = power
         self.data = data
     }
 }
 
-/// CONNECT_IND, which establishes a link (Core Specification, Vol 6, Part B, 2.3.3.1).
+/// CONNECT_IND, or AUX_CONNECT_REQ, which establishes a link (Core Specification, Vol 6, Part B, 2.3.3.1).
 package struct AirConnect: Hashable, Sendable {
     /// The initiator's address, InitA.
     package var initiator: DeviceAddress
     /// The advertiser's address, AdvA.
     package var advertiser: DeviceAddress
+    /// The number of the advertising set, or `nil` if it was advertised in a legacy PDU.
+    package var identifier: UInt8?
     /// The access address of the link.
     package var access: UInt32
     /// The connection parameters.
@@ -82,11 +88,12 @@ package struct AirConnect: Hashable, Sendable {
 
     /// Makes a request.
     package init(
-        initiator: DeviceAddress, advertiser: DeviceAddress, access: UInt32,
+        initiator: DeviceAddress, advertiser: DeviceAddress, identifier: UInt8? = nil, access: UInt32,
         parameters: LEConnection.Parameters
     ) {
         self.initiator = initiator
         self.advertiser = advertiser
+        self.identifier = identifier
         self.access = access
         self.parameters = parameters
     }

@@ -95,9 +95,10 @@ package struct VirtualController: Sendable {
         now = max(now, time)
         switch pdu {
         case .advertisement(let advertisement): hear(advertisement, from: station, rssi: rssi)
-        case .scanRequest(let scanner, let address):
+        case .scanRequest(let scanner, let address, let identifier):
             advertiser.answerScan(
-                of: address, by: scanner, from: station, acceptList, &addresses.resolving, &outbox)
+                of: address, identifier, by: scanner, from: station, acceptList, &addresses.resolving,
+                &outbox)
         case .scanResponse(let response):
             scanner.hearResponse(response, rssi: rssi, &addresses.resolving, &outbox)
         case .connect(let connect): accept(connect, from: station, rssi: rssi)
@@ -123,8 +124,8 @@ package struct VirtualController: Sendable {
             rssi: rssi, at: now)
         guard let endpoints else { return }
         let connect = AirConnect(
-            initiator: match.initiator, advertiser: advertisement.address, access: access,
-            parameters: match.parameters)
+            initiator: match.initiator, advertiser: advertisement.address,
+            identifier: advertisement.identifier, access: access, parameters: match.parameters)
         outbox.transmit(.connect(connect), to: station)
         report(endpoints, match.parameters)
         connections.start(endpoints.handle, at: now, &outbox)

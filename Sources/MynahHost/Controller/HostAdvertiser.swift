@@ -18,6 +18,12 @@ struct HostAdvertiser {
         var extended: Advertisement.Extended?
         /// The kind of its address, as HCI has it: 0 for a public one, 1 for a random one.
         var addressKind: UInt8 = 0
+
+        /// The most bytes of advertising data, or `nil` if a set with these parameters has none.
+        var dataCapacity: Int? {
+            if extended == nil { return ExactAdvertisement.legacyCapacity }
+            return isScannable ? nil : ExactAdvertisement.extendedCapacity
+        }
     }
 
     /// The address of a set.
@@ -177,7 +183,8 @@ struct HostAdvertiser {
     /// The interval and length of data that the controller advertises now, or `nil` if it does not advertise
     /// or that is unknown.
     var sent: (interval: UInt16, dataLength: Int)? {
-        guard case .on(let held) = controller, let parameters = held.parameters, let data = held.data.whole
+        guard case .on(let held) = controller, let parameters = held.parameters,
+            let data = parameters.dataCapacity == nil ? [] : held.data.whole
         else { return nil }
         return (parameters.interval.lowerBound, data.count)
     }
@@ -307,7 +314,7 @@ struct HostAdvertiser {
         switch controller {
         case .absent: return nil
         case .on(let held):
-            guard let wanted else { return .disable }
+            guard let wanted, held.parameters == parameters(of: wanted.configuration) else { return .disable }
             switch change(of: held, to: wanted.configuration) {
             case nil: return nil
             // Data may change while it is on the air, whole and at once (7.8.7, 7.8.54).
@@ -325,18 +332,28 @@ struct HostAdvertiser {
 
     /// The first thing that the controller does not hold yet, or `nil` if it holds everything.
     private func change(of held: Held, to wanted: Configuration) -> Step? {
-        let address = address(of: wanted)
-        var parameters = wanted.parameters
-        parameters.addressKind = address?.kindCode ?? 0
-        if held.parameters != parameters { return .setParameters(parameters) }
-        if let address, held.address != address { return .setAddress(address) }
-        if held.data.whole != wanted.data {
+        let parameters = parameters(of: wanted)
+        if held.parameters != parameters {
+            // The set's data has to be allowed by its new parameters (7.8.53).
+            let count = held.data.whole?.count ?? 0
+            if count > parameters.dataCapacity ?? 0 { return .setData(Fragment(of: [], after: [])) }
+            return .setParameters(parameters)
+        }
+        if let address = address(of: wanted), held.address != address { return .setAddress(address) }
+        if parameters.dataCapacity != nil, held.data.whole != wanted.data {
             return .setData(Fragment(of: wanted.data, after: held.data.begun))
         }
         if held.scanResponse.whole != wanted.scanResponse {
             return .setScanResponse(Fragment(of: wanted.scanResponse, after: held.scanResponse.begun))
         }
         return nil
+    }
+
+    /// The parameters with the kind of the address that a set has now.
+    private func parameters(of wanted: Configuration) -> Parameters {
+        var parameters = wanted.parameters
+        parameters.addressKind = address(of: wanted)?.kindCode ?? 0
+        return parameters
     }
 
     /// The address that a set has now, or `nil` if it is not known yet.

@@ -55,3 +55,25 @@ package struct AdvertisedValue: Sendable {
         }
     }
 }
+
+extension Profile.Advertising {
+    /// The advertisement with as many bytes as its values ever have.
+    var largest: Advertisement {
+        var largest = advertisement
+        for value in values {
+            value.put(Array(repeating: 0, count: value.definition.maximumLength), in: &largest)
+        }
+        return largest
+    }
+}
+
+extension AdvertisementChange {
+    /// Whether the change has bytes of its own where a value of its set would be.
+    package func replaces(_ value: AdvertisedValue) -> Bool {
+        let contents = value.payload == .data ? data : scanResponse
+        return switch value.place {
+        case .manufacturerData: contents.manufacturerData != nil
+        case .serviceData: contents.serviceData != nil
+        }
+    }
+}

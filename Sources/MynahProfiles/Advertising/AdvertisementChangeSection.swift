@@ -1,39 +1,69 @@
-import MynahCore
+package import MynahCore
 import MynahSupport
 
-/// A change of the advertising: `with:` of a fault, and the request of a test.
+/// What a rule, a step or a test changes: whether the device or a set advertises, and fields of the set.
+package struct AdvertisingRequest: Hashable, Sendable {
+    /// The fields that change.
+    package var change = AdvertisementChange()
+    /// Whether the set, or the device, advertises; `nil` keeps it as it is.
+    package var isOn: Bool?
+}
+
+/// A change of what a device advertises: `with:` of a fault, `advertise:` of a rule or a step, and what a
+/// test asks for.
 enum AdvertisementChangeSection {
     static let set = Field("set", .text, doc: "The set that is changed; left out: the first.")
     static let table = Section("advertisementChange", what: "with", [set] + AdvertisingSection.changeable)
     static let on = Field("on", .bool, doc: "Whether the set, or the device, advertises.")
-    private static let askedTable = Section(
+    static let askedTable = Section(
         "advertise", what: "advertise", [on, set] + AdvertisingSection.changeable)
+    private static let onOrOff = ["on": true, "true": true, "off": false, "false": false]
 
-    /// Reads the change of a fault or of a rule, which must fit the device's advertisement.
+    /// The kind of `advertise` of a rule or a step.
+    static var request: Kind<YAMLNode> {
+        .node(
+            "`on`, `off`, or a mapping of the fields that change",
+            .anyOf([.constants([.bool(true), .bool(false), "on", "off"]), .ref("advertise")]))
+    }
+
+    /// Reads the change of a fault, which must fit the device's advertisement.
     static func read(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> AdvertisementChange? {
         guard let fields = reader.fields(node, table) else { return nil }
         let errorsBefore = reader.errorCount
         let change = change(fields, in: scope)
         guard reader.errorCount == errorsBefore else { return nil }
-        guard let advertisement = scope.advertisement else {
+        guard scope.advertisement != nil else {
             if scope.isWhole {
                 reader.error(at: node, "advertise has no effect: the device does not advertise")
             }
             return nil
         }
-        do throws(AdvertisementError) {
-            for set in change.applied(to: advertisement).sets { _ = try AccessoryAdvertising.compose(set) }
-        } catch {
-            reader.error(
-                at: fields.mark(of: error.field), "\(error); shorten it, or leave something else out")
-        }
+        check(change, fields, in: scope)
         return change
     }
 
-    /// Reads what a test asks for; the radio says what does not fit.
+    /// Reads `advertise` of a rule or a step: `on`, `off`, or fields, which must fit the device's
+    /// advertisement.
+    static func readRequest(
+        _ node: YAMLNode, of profile: Profile, _ reader: FormatReader
+    ) -> AdvertisingRequest? {
+        guard profile.advertising != nil else {
+            reader.error(at: node, "advertise has no effect: the profile has no advertising")
+            return nil
+        }
+        guard case .mapping = node else {
+            return reader.bool(
+                node, "advertise", "on, off or what changes, as in {localName: Found}", onOrOff
+            )
+            .map { AdvertisingRequest(isOn: $0) }
+        }
+        return readAsked(node, in: FaultScope(profile, isWhole: true), reader, isChecked: true)
+    }
+
+    /// Reads what a test asks for; the radio says what does not fit, unless it is checked.
     static func readAsked(
-        _ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader
-    ) -> (change: AdvertisementChange, isOn: Bool?)? {
+        _ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader, isChecked: Bool = false
+    ) -> AdvertisingRequest? {
         let refused =
             scope.isApp
             ? askedTable.keys.filter { !["on", "localName", "serviceUUIDs"].contains($0) }.map {
@@ -47,7 +77,28 @@ enum AdvertisementChangeSection {
         let errorsBefore = reader.errorCount
         let change = change(fields, in: scope)
         let isOn = fields.read(on)
-        return reader.errorCount == errorsBefore ? (change, isOn) : nil
+        guard reader.errorCount == errorsBefore else { return nil }
+        // The phone decides what an app's advertisement has room for.
+        if isChecked, !scope.isApp { check(change, fields, in: scope) }
+        return AdvertisingRequest(change: change, isOn: isOn)
+    }
+
+    /// Notes what no controller can advertise after the change, and what does not fit.
+    private static func check(_ change: AdvertisementChange, _ fields: Fields, in scope: FaultScope) {
+        guard let advertisement = scope.advertisement else { return }
+        let name = change.set ?? advertisement.name
+        guard let set = change.applied(to: advertisement).sets.first(where: { $0.name == name }) else {
+            return
+        }
+        let errorsBefore = fields.reader.errorCount
+        AdvertisingSection.check(set, fields)
+        guard fields.reader.errorCount == errorsBefore else { return }
+        do throws(AdvertisementError) {
+            _ = try AccessoryAdvertising.compose(set)
+        } catch {
+            let advice = AdvertisingSection.advice(on: error, set)
+            fields.reader.error(at: fields.mark(of: error.field), "\(error)" + advice)
+        }
     }
 
     private static func change(_ fields: Fields, in scope: FaultScope) -> AdvertisementChange {

@@ -129,7 +129,9 @@ extension AdvertisingKinds {
             .anyOf([.ref("boolean"), .ref("extended")])
         ) { node, what, reader in
             guard case .mapping = node else {
-                return reader.bool(node, what).map { $0 ? Advertisement.Extended() : nil }
+                return reader.bool(
+                    node, what, "true, false or its PHYs, as in {data: 2M}", ["true": true, "false": false]
+                ).map { $0 ? Advertisement.Extended() : nil }
             }
             guard let fields = reader.fields(node, AdvertisingSection.extendedTable) else { return nil }
             var extended = Advertisement.Extended()
@@ -221,9 +223,65 @@ extension AdvertisingKinds {
                     reader.error(
                         at: key, "\(what) has the AD type 0x\(name) twice; write a list: [{0x\(name): …}, …]")
                 }
-                list.append(ADStructure(type: ADType(UInt8(number)), data: bytes))
+                let structure = ADStructure(type: ADType(UInt8(number)), data: bytes)
+                if let problem = structure.problemOfLength { reader.warning(at: value.mark, problem) }
+                list.append(structure)
             }
             return list
         }
+    }
+}
+
+extension ADStructure {
+    /// The length of the data of a type (Core Specification Supplement, Part A, 1).
+    private enum Length {
+        case exactly(Int)
+        case atLeast(Int)
+        /// A list of entries of this length.
+        case multiple(of: Int)
+
+        init?(of type: ADType) {
+            switch type.rawValue {
+            case 0x01, 0x1C: self = .atLeast(1)
+            case 0x02, 0x03, 0x14: self = .multiple(of: 2)
+            case 0x04, 0x05, 0x1F: self = .multiple(of: 4)
+            case 0x06, 0x07, 0x15: self = .multiple(of: 16)
+            case 0x0A: self = .exactly(1)
+            case 0x0D: self = .exactly(3)
+            case 0x12: self = .exactly(4)
+            case 0x16, 0xFF: self = .atLeast(2)
+            case 0x17, 0x18: self = .multiple(of: 6)
+            case 0x19, 0x1A: self = .exactly(2)
+            case 0x1B: self = .exactly(7)
+            case 0x20: self = .atLeast(4)
+            case 0x21: self = .atLeast(16)
+            default: return nil
+            }
+        }
+
+        func allows(_ count: Int) -> Bool {
+            switch self {
+            case .exactly(let length): count == length
+            case .atLeast(let length): count >= length
+            case .multiple(of: let length): count % length == 0
+            }
+        }
+
+        var text: String {
+            switch self {
+            case .exactly(let length): length.counting("byte", "bytes")
+            case .atLeast(let length): "at least \(length.counting("byte", "bytes"))"
+            case .multiple(of: let length): "entries of \(length) bytes"
+            }
+        }
+    }
+
+    /// Why scanners skip the structure, or `nil` if its data has a length that its type allows.
+    fileprivate var problemOfLength: String? {
+        guard let length = Length(of: type), !length.allows(data.count) else { return nil }
+        return """
+            the AD type 0x\(Hex.encode([type.rawValue])) has \(length.text), not \(data.count); scanners \
+            may skip it
+            """
     }
 }

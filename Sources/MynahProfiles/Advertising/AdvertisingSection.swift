@@ -87,7 +87,10 @@ enum AdvertisingSection {
             if !names.insert(one.advertisement.name).inserted {
                 reader.error(
                     at: one.marks["name"] ?? element.mark,
-                    "two sets have the name \(Words.quote(one.advertisement.name))")
+                    """
+                    two sets have the name \(Words.quote(one.advertisement.name)); give this one another, as \
+                    in name: \(Self.freeName(besides: names, number: index + 1))
+                    """)
             }
             guard whole != nil else {
                 whole = one
@@ -98,6 +101,11 @@ enum AdvertisingSection {
             for (key, mark) in one.marks { whole?.marks["\(one.advertisement.name).\(key)"] = mark }
         }
         return whole
+    }
+
+    /// A name for a set that no other has.
+    private static func freeName(besides names: Set<String>, number: Int) -> String {
+        (number...).lazy.map { "set\($0)" }.first { !names.contains($0) } ?? "other"
     }
 
     private static func readApp(
@@ -142,7 +150,7 @@ enum AdvertisingSection {
         }
         if advertisement.extended != nil, read.change.isScannable == nil { advertisement.isScannable = false }
         fields.read(address, into: &advertisement.address)
-        check(advertisement, fields, reader)
+        check(advertisement, fields)
         let interval = fields.read(every)
         if fields[every] != nil, read.values.isEmpty, reader.errorCount == errorsBefore {
             reader.error(
@@ -203,28 +211,32 @@ enum AdvertisingSection {
 
     // MARK: Checks
 
-    /// Reports what no controller can advertise.
-    private static func check(_ advertisement: Advertisement, _ fields: Fields, _ reader: FormatReader) {
+    /// Notes what no controller can advertise, at the first of these fields that is written.
+    static func check(_ advertisement: Advertisement, _ fields: Fields) {
+        func error(at keys: [String], _ message: String) {
+            let node = keys.lazy.compactMap { fields[$0] }.first
+            fields.reader.error(at: node?.mark ?? fields.mark, message)
+        }
         if advertisement.extended == nil {
             if advertisement.isConnectable, !advertisement.isScannable {
-                reader.error(
-                    at: fields[scannable],
+                error(
+                    at: [scannable.name, connectable.name, extended.name],
                     """
                     legacy advertising that centrals can connect to is scannable; write connectable: false \
                     too, or extended: true
                     """)
             }
         } else if advertisement.isConnectable, advertisement.isScannable {
-            reader.error(
-                at: fields[scannable],
+            error(
+                at: [scannable.name, connectable.name, extended.name],
                 """
                 extended advertising is connectable or scannable, not both; write connectable: false, or \
-                leave scannable out
+                \(fields[extended] == nil || fields[scannable] != nil ? "leave scannable out" : "scannable: false")
                 """)
         }
         if advertisement.address == .random, advertisement.isConnectable {
-            reader.error(
-                at: fields[address],
+            error(
+                at: [address.name, connectable.name],
                 """
                 a set with an address of its own cannot be connected to: the device's bonds are with its \
                 own address; write connectable: false
@@ -257,8 +269,9 @@ enum AdvertisingSection {
             : ", because scannable is false"
     }
 
-    /// The advice how to make an advertisement fit.
-    private static func advice(on error: AdvertisementError, _ advertisement: Advertisement) -> String {
+    /// What makes it fit.
+    static func advice(on error: AdvertisementError, _ advertisement: Advertisement) -> String {
+        if error.isOfStructure { return "; divide it into several, or shorten it" }
         var advice =
             switch error.field {
             case "serviceUUIDs", "solicitedServiceUUIDs": "; name fewer services, or 16-bit ones"
@@ -271,6 +284,9 @@ enum AdvertisingSection {
             advice += "; or move it to scanResponse, where \(room.counting("byte is", "bytes are")) free"
         } else if advertisement.extended == nil, error.needed > ExactAdvertisement.legacyCapacity - 3 {
             advice += "; or write extended: true, which has room for more"
+        } else if advertisement.extended != nil, advertisement.isConnectable {
+            advice +=
+                "; or write connectable: false, which has room for \(ExactAdvertisement.extendedCapacity) bytes"
         }
         return advice
     }

@@ -106,7 +106,7 @@ package struct FaultScope: Sendable {
         let (services, isApp) = (profile.services, profile.app != nil)
         self.init(
             profile.attributeTree, isApp: profile.app != nil,
-            advertisement: profile.advertising?.advertisement, variables: profile.variables
+            advertisement: profile.advertising?.largest, variables: profile.variables
         ) { position in
             guard let index = position.characteristic else { return nil }
             let characteristic = services[position.service].characteristics[index]

@@ -40,7 +40,7 @@ enum ProfileFormat {
         CharacteristicSection.table, DescriptorSection.table, PermissionsSection.table,
         PermissionsSection.descriptorTable, ErrorsSection.table, OnSection.table, LinkRulesSection.table,
         ReactionSection.table, AnswerSection.table, FaultSection.table, AdvertisementChangeSection.table,
-        ScenarioSection.table,
+        AdvertisementChangeSection.askedTable, ScenarioSection.table,
         LayoutSection.table, LayoutSection.bitsTable,
     ]
 

@@ -18,8 +18,8 @@ package struct Reaction: Hashable, Sendable {
     package var error: ATTError?
     /// `true` if the rule ends the link.
     package var disconnects = false
-    /// Whether the device advertises after the rule, or `nil` if that does not change.
-    package var advertises: Bool?
+    /// What changes in what the device advertises, or `nil` if nothing does.
+    package var advertises: AdvertisingRequest?
 
     package init() {}
 

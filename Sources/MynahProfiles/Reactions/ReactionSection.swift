@@ -116,7 +116,12 @@ struct ReactionSection {
         doc: "Refuses the write with this ATT error; a write without response cannot be refused.")
     static let disconnect = Field(
         "disconnect", .bool, doc: "Whether the link is ended, after the answers without after.")
-    static let advertise = Field("advertise", .onOrOff, doc: "Whether the device advertises from now on.")
+    static let advertise = Field(
+        "advertise", AdvertisementChangeSection.request,
+        doc: """
+            Whether the device advertises from now on, or the fields of its advertisement that change, as in \
+            {localName: Found}.
+            """)
     static let table = Section("reaction", what: "a rule of on.write", [match, when] + effects)
     /// The keys of rules for triggers without a value.
     private static let valuelessTable = Section(
@@ -157,9 +162,8 @@ struct ReactionSection {
         if let node = fields[Self.notify] { rule.notified = notified(node) }
         rule.error = refusal(fields)
         fields.read(Self.disconnect, into: &rule.disconnects)
-        fields.read(Self.advertise, into: &rule.advertises)
-        if let node = fields[Self.advertise], profile.advertising == nil {
-            reader.error(at: node, "advertise has no effect: the profile has no advertising")
+        rule.advertises = fields[Self.advertise].flatMap {
+            AdvertisementChangeSection.readRequest($0, of: profile, reader)
         }
         if rule.error != nil, let node = fields[Self.answer] {
             reader.error(at: node, "a rule has error or answer, not both")
@@ -395,15 +399,6 @@ extension Kind<YAMLNode> {
     /// Variables with their new values.
     static var changes: Kind {
         node("values by the names of variables", .map(to: .types("string", "number")))
-    }
-}
-
-extension Kind<Bool> {
-    fileprivate static var onOrOff: Kind {
-        let words = ["on": true, "true": true, "off": false, "false": false]
-        return Kind("`on`, `off`", .constants([.bool(true), .bool(false), "on", "off"])) {
-            $2.bool($0, $1, "on or off", words)
-        }
     }
 }
 

@@ -26,7 +26,9 @@ package struct ScenarioStep: Hashable, Sendable {
         case set([Reaction.Change])
         /// Turn a fault on or off.
         case fault(String, isOn: Bool)
-        /// Change the state of the app; the text is the word for the transition on the command line.
+        /// Changes what the device advertises.
+        case advertise(AdvertisingRequest)
+        /// Changes the state of the app, by the word that the command line has for it.
         case app(String)
         /// Ends the scenario.
         case end(isPass: Bool)

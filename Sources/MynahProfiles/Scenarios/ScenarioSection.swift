@@ -69,14 +69,18 @@ struct StepSection {
     static let fault = Field(
         "fault", .node("fault", .ref("text")), isRequired: true, doc: "The fault that is turned on.")
     static let off = Field("off", .bool, doc: "Whether the fault is turned off instead.")
+    static let advertise = Field(
+        "advertise", AdvertisementChangeSection.request, isRequired: true,
+        doc: "Whether the device advertises, or the fields of its advertisement that change.")
     static let app = Field(
         "app", .node(Words.codes(ScenarioScope.transitions), .words(ScenarioScope.transitions)),
         isRequired: true, doc: "The new state of the app.")
     static let end = Field(
         "end", called: "result", Kind<ScenarioResult>.word, isRequired: true,
         doc: "Ends the scenario with this result.")
-    /// The tables of steps that do not wait for an event, by their first keys.
-    static let plainTables: [Section] = [[after], [set], [fault, off], [app], [end]].map { fields in
+    /// The steps that wait for no event, by their first keys.
+    static let plainTables: [Section] = [[after], [set], [fault, off], [advertise], [app], [end]].map {
+        fields in
         Section("step", what: "a step with \(fields.first?.name ?? "")", fields)
     }
     /// The keys that begin a step, of which each step has exactly one.
@@ -160,6 +164,9 @@ struct StepSection {
         case Self.fault.name:
             let isOff = fields.read(Self.off) ?? false
             return scope.fault(value, reader).map { .fault($0, isOn: !isOff) }
+        case Self.advertise.name:
+            return AdvertisementChangeSection.readRequest(value, of: scope.profile, reader)
+                .map { .advertise($0) }
         case Self.app.name: return transition(value).map { .app($0) }
         default: return fields.read(Self.end).map { .end(isPass: $0 == .pass) }
         }

@@ -8,8 +8,8 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import app, bonds, central, faults, imports, iphone, measurements, netsim, packages, program, records
-from stacks import updates
+from stacks import advertising, app, bonds, central, faults, imports, iphone, measurements, netsim, packages
+from stacks import program, records, updates
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -81,6 +81,8 @@ async def everything(only: str, names_alone: bool) -> int:
         ]
         plan.append((f"our central on {kind.name}: it looks at a Bumble device", kind, central.looks))
         plan.append((f"our program on {kind.name}: {app.SENTENCE}", kind, app.lives))
+        if kind.name in advertising.ROOM:
+            plan.append((f"our program on {kind.name}: {advertising.SENTENCE}", kind, advertising.is_heard))
     for sentence, scene, obstacle in faults.SCENES:
         plan.append((f"our host on {Ours.name}: {sentence}", Ours, scene))
         if obstacle:

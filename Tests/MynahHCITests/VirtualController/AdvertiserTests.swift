@@ -66,16 +66,27 @@ import Testing
             return moments
         }
 
-        mutating func scan(by scanner: UInt8 = 3) {
+        mutating func scan(_ identifier: UInt8? = nil, by scanner: UInt8 = 3) {
             advertiser.answerScan(
-                of: AirRig.address(1), by: AirRig.address(scanner), from: Part.station, acceptList,
+                of: AirRig.address(1), identifier, by: AirRig.address(scanner), from: Part.station,
+                acceptList,
                 &addresses.resolving, &outbox)
         }
 
-        mutating func accept(from initiator: UInt8 = 3, canConnect: Bool = true) -> Advertiser.Connected? {
+        /// The data of the scan response that was sent, or `nil` if none was.
+        mutating func takeResponse() -> [UInt8]? {
+            for pdu in outbox.takePDUs() {
+                if case .scanResponse(let response) = pdu { return response.data }
+            }
+            return nil
+        }
+
+        mutating func accept(
+            _ identifier: UInt8? = nil, from initiator: UInt8 = 3, canConnect: Bool = true
+        ) -> Advertiser.Connected? {
             let connect = AirConnect(
-                initiator: AirRig.address(initiator), advertiser: AirRig.address(1), access: 7,
-                parameters: LEConnection.Parameters())
+                initiator: AirRig.address(initiator), advertiser: AirRig.address(1), identifier: identifier,
+                access: 7, parameters: LEConnection.Parameters())
             return advertiser.accept(connect, canConnect: canConnect, acceptList, &addresses.resolving)
         }
     }
@@ -134,6 +145,42 @@ import Testing
         let lines = rig.outbox.take()
         #expect(lines.count == Int(events) + 1)
         #expect(lines.last == "043E0612\(status)010000" + Hex.encode([events]))
+    }
+
+    @Test func `a scan request is answered by the set that it follows, of several with one address`() throws {
+        var rig = Rig(extended: true)
+        rig.advertiser = Advertiser(capacity: 3)
+        for (handle, type) in [(1, "1300"), (2, "1200"), (3, "0200")] as [(UInt8, String)] {
+            #expect(rig.setExtended(handle, type: type) == .complete(.success, [0]))
+            #expect(rig.data("0\(handle) 03 00 01 0\(handle)", isResponse: true) == .success)
+        }
+        #expect(rig.enableSets("01 03 01 0000 00 02 0000 00 03 0000 00") == .success)
+        // An extended set is known by its number.
+        rig.scan(3)
+        #expect(rig.takeResponse() == [3])
+        rig.scan(2)
+        #expect(rig.takeResponse() == nil)
+        // A legacy one has none: it is the one that advertised last.
+        for _ in 0..<8 {
+            let due = try #require(rig.advertiser.due)
+            rig.now = due
+            rig.advertiser.advance(to: due, &rig.addresses, &rig.random, &rig.outbox)
+            let legacy = [1, 2].map { rig.advertiser.sets[$0]?.lastEvent == due }
+            _ = rig.outbox.takePDUs()
+            guard let last = legacy.firstIndex(of: true) else { continue }
+            rig.scan()
+            #expect(rig.takeResponse() == [UInt8(last + 1)])
+        }
+    }
+
+    @Test func `a connection request is for the set with its number`() {
+        var rig = Rig(extended: true)
+        for (handle, type) in [(1, "1300"), (2, "0100")] as [(UInt8, String)] {
+            #expect(rig.setExtended(handle, type: type) == .complete(.success, [0]))
+        }
+        #expect(rig.enableSets("01 02 01 0000 00 02 0000 00") == .success)
+        #expect(rig.accept(2)?.set == 2)
+        #expect(rig.accept()?.set == 1)
     }
 
     @Test func `sets are enabled all or none`() {

@@ -53,7 +53,7 @@ import Testing
     }
 
     private let report = "043E0C0201" + "0200" + "0200000000C0" + "00D8"
-    private let request = "air 9 0200" + "0100000000C0" + "00" + "0200000000C0"
+    private let request = "air 9 0200" + "0100000000C0" + "00" + "0200000000C0" + "FF"
     private let response = "043E0C0201" + "0400" + "0200000000C0" + "00D8"
 
     @Test(arguments: [(0, true), (49, true), (50, false), (99, false), (100, true), (10_049, true)])

@@ -70,6 +70,9 @@ extension Advertiser {
                 !parameters.properties.contains(.legacy)
                     || max(known.data.bytes.count, known.response.bytes.count) <= Self.longestLegacyData
             else { return nil }
+            var changed = known
+            changed.parameters = parameters
+            guard known.data.bytes.isEmpty || changed.hasData else { return nil }
         } else if sets.count >= capacity {
             return .complete(.memoryCapacityExceeded, [0])
         }
@@ -91,7 +94,9 @@ extension Advertiser {
             guard set.isOn, length == 0, !isResponse, !set.data.bytes.isEmpty else { return nil }
             return .success
         }
-        guard (isResponse ? set.parameters.properties.contains(.scannable) : set.hasData) || bytes.isEmpty
+        // A set that is not scannable can only discard its scan response (7.8.55); one without advertising
+        // data takes none, not even an empty one (7.8.54).
+        guard isResponse ? set.parameters.properties.contains(.scannable) || bytes.isEmpty : set.hasData
         else { return nil }
         let isLegacy = set.parameters.properties.contains(.legacy)
         if isResponse {

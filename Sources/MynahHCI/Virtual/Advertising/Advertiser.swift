@@ -97,19 +97,30 @@ struct Advertiser: Sendable {
 
     // MARK: Requests of other stations
 
-    private func index(of address: DeviceAddress, _ wanted: AirAdvertisement.Properties) -> Int? {
-        sets.indices.first {
-            sets[at: $0].isOn && sets[at: $0].onAir == address
-                && sets[at: $0].parameters.properties.contains(wanted)
+    /// The set that a request is for: of those with this address and number, the one that was advertised
+    /// last, because a request follows the PDU that it is for.
+    private func index(
+        of address: DeviceAddress, _ identifier: UInt8?, _ wanted: AirAdvertisement.Properties
+    ) -> Int? {
+        var found: Int?
+        for index in sets.indices {
+            let set = sets[at: index]
+            guard set.isOn, set.onAir == address, set.parameters.identifier == identifier,
+                set.parameters.properties.contains(wanted)
+            else { continue }
+            if let best = found, set.lastEvent <= sets[at: best].lastEvent { continue }
+            found = index
         }
+        return found
     }
 
     /// Answers a scan request, if it is for an enabled set and its filter policy allows the scanner.
     mutating func answerScan(
-        of advertiser: DeviceAddress, by scanner: DeviceAddress, from station: Station,
-        _ acceptList: FilterAcceptList, _ resolving: inout ResolvingList, _ outbox: inout ControllerOutbox
+        of advertiser: DeviceAddress, _ identifier: UInt8?, by scanner: DeviceAddress,
+        from station: Station, _ acceptList: FilterAcceptList, _ resolving: inout ResolvingList,
+        _ outbox: inout ControllerOutbox
     ) {
-        guard let index = index(of: advertiser, .scannable) else { return }
+        guard let index = index(of: advertiser, identifier, .scannable) else { return }
         let identity = resolving.resolve(scanner)
         let isFiltered = sets[at: index].parameters.policy & 1 != 0
         guard !isFiltered || acceptList.contains(identity), identity.isAllowed else { return }
@@ -131,7 +142,7 @@ struct Advertiser: Sendable {
         _ connect: AirConnect, canConnect: Bool, _ acceptList: FilterAcceptList,
         _ resolving: inout ResolvingList
     ) -> Connected? {
-        guard let index = index(of: connect.advertiser, .connectable) else { return nil }
+        guard let index = index(of: connect.advertiser, connect.identifier, .connectable) else { return nil }
         let identity = resolving.resolve(connect.initiator)
         let parameters = sets[at: index].parameters
         guard identity.isAllowed else { return nil }

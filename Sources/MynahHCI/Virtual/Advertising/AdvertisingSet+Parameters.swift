@@ -17,6 +17,8 @@ extension AdvertisingSet {
         /// The advertising SID, or `nil` for legacy PDUs.
         var identifier: UInt8?
         var secondaryPHY: UInt8 = 0
+        /// Whether the set is announced on LE Coded.
+        var isPrimaryCoded = false
         /// In dBm.
         var power: Int8 = 0
         /// Whether scan requests are reported to the host (Scan_Request_Notification_Enable).
@@ -78,6 +80,7 @@ extension AdvertisingSet.Parameters {
             else { return nil }
             self.identifier = identifier
             secondaryPHY = secondary
+            isPrimaryCoded = primary == 3
         }
         isHighDuty = bits & 0x08 != 0
         interval = isHighDuty ? Self.highDutyInterval : Int64(minimum) * Self.unit

@@ -21,7 +21,9 @@ struct AdvertisingSet: Sendable {
     private(set) var isOn = false
     /// The address on the air while the set is enabled.
     var onAir: DeviceAddress?
-    /// The time of the next advertising event.
+    /// When its last advertising event was.
+    private(set) var lastEvent = AirTime.zero
+    /// When the next advertising event is due.
     private(set) var next: AirTime?
     /// The time at which the set stops by itself, or `nil` if it has no duration.
     private(set) var end: AirTime?
@@ -84,6 +86,7 @@ struct AdvertisingSet: Sendable {
     /// A late event does not delay the later events; missed events are left out.
     mutating func countEvent(dueAt moment: AirTime, at now: AirTime, _ random: inout SeededRandom) {
         events += 1
+        lastEvent = now
         let interval = parameters.isHighDuty ? parameters.interval : parameters.interval + Self.delay(&random)
         let following = moment + interval
         next = following > now ? following : now + interval
@@ -114,6 +117,7 @@ struct AdvertisingSet: Sendable {
         AirAdvertisement(
             isResponse ? parameters.properties.union(.scanResponse) : parameters.properties, address: address,
             target: target, identifier: parameters.identifier, secondaryPHY: parameters.secondaryPHY,
+            isPrimaryCoded: parameters.isPrimaryCoded,
             power: parameters.power, data: isResponse ? response.bytes : hasData ? data.bytes : [])
     }
 

@@ -54,7 +54,7 @@ struct ScanReport: Sendable {
             writer.write(type)
             writer.write(identity.kindCode)
             writer.write(identity.address)
-            writer.write(1 as UInt8)
+            writer.write(UInt8(advertisement.isPrimaryCoded ? 3 : 1))
             writer.write(isLegacy ? 0 : advertisement.secondaryPHY)
             writer.write(advertisement.identifier ?? 0xFF)
             writer.write(isLegacy ? 0x7F : UInt8(bitPattern: advertisement.power))

@@ -44,7 +44,17 @@ struct Scanner: Sendable {
         }
     }
 
-    /// The largest number of remembered reports, which is more than real controllers remember.
+    /// A set that was sent a scan request.
+    private struct Asked: Hashable {
+        var address: DeviceAddress
+        var identifier: UInt8?
+
+        init(_ advertisement: AirAdvertisement) {
+            (address, identifier) = (advertisement.address, advertisement.identifier)
+        }
+    }
+
+    /// More devices than real controllers remember.
     private static let reportedLimit = 8192
     private static let askedLimit = 1024
 
@@ -52,8 +62,8 @@ struct Scanner: Sendable {
     /// The scan, or `nil` if the scanner is off.
     private(set) var scan: Scan?
     private var reported: Set<Reported> = []
-    /// The devices that have not answered a scan request.
-    private var asked: Set<DeviceAddress> = []
+    /// The sets that were sent a scan request and have not answered.
+    private var asked: Set<Asked> = []
 
     var isOn: Bool { scan != nil }
     /// Whether the scanner is on and uses the filter accept list.
@@ -115,10 +125,12 @@ struct Scanner: Sendable {
         guard parameters.isActive, heard.advertisement.properties.contains(.scannable),
             !(scan.filtersDuplicates && reported.contains(Reported(heard, isResponse: true)))
         else { return }
-        if asked.count >= Self.askedLimit { asked = [] }
-        asked.insert(heard.advertisement.address)
+        if self.asked.count >= Self.askedLimit { self.asked = [] }
+        let asked = Asked(heard.advertisement)
+        self.asked.insert(asked)
         outbox.transmit(
-            .scanRequest(scanner: scan.onAir, advertiser: heard.advertisement.address), to: station)
+            .scanRequest(scanner: scan.onAir, advertiser: asked.address, identifier: asked.identifier),
+            to: station)
     }
 
     /// Reports a scan response.
@@ -126,7 +138,7 @@ struct Scanner: Sendable {
         _ response: AirAdvertisement, rssi: Int8, _ resolving: inout ResolvingList,
         _ outbox: inout ControllerOutbox
     ) {
-        guard isOn, asked.remove(response.address) != nil,
+        guard isOn, asked.remove(Asked(response)) != nil,
             outbox.isExtended || response.properties.contains(.legacy)
         else { return }
         let identity = resolving.resolve(response.address)

@@ -22,6 +22,8 @@ class Capabilities:
     places_scan_response: bool = True
     # The bytes on the air are all the profile's own, and their order Mynah's.
     exact_advert: bool = True
+    # Several advertising sets at once, and extended ones.
+    advertising_sets: bool = True
     # A daemon is between the device and its adapter. It can be restarted and configured, and it can switch the adapter
     # off.
     daemon: bool = False
@@ -69,6 +71,7 @@ async def of_bluez() -> Capabilities:
         refuses_subscriptions=False,
         places_scan_response=version >= (5, 80),
         exact_advert=False,
+        advertising_sets=False,
         daemon=True,
         unknown_mtu=True,
         links_of_its_own=True,

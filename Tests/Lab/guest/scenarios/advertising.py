@@ -61,6 +61,21 @@ async def long_uuid(lab: Lab) -> None:
     expect(found, [(kind, payload) for kind, payload in wanted], "AD structures")
 
 
+@scenario("sets.yaml", fresh=True, needs=("advertising_sets",))
+async def several_sets(lab: Lab) -> None:
+    """each advertising set has its own properties, interval and bytes, legacy and extended, and a phone hears them"""
+    await lab.air.signal.until(lambda: len(lab.air.advertised) == 3, "three sets on the air", 20)
+    found = [(each.properties, each.interval_milliseconds, each.data.hex().upper()) for each in lab.air.advertised]
+    wanted = [
+        (0x13, (50.0, 50.0), "02011A" "05030F180D18" "050953657473"),
+        (0x10, (100.0, 125.0), "06FF4C00021507"),
+        (0x00, (50.0, 50.0), "2BFFFFFF" + "AB" * 40),
+    ]
+    expect(found, wanted, "properties, interval in ms and data of each set")
+    heard = await lab.phone.find(lab.adapter.address)
+    expect(heard.hex().upper(), wanted[0][2], "advertising data that the phone heard")
+
+
 @scenario("advertising.yaml", fresh=True)
 async def off_the_air(lab: Lab) -> None:
     """SIGTERM takes the advert off the air, and the exit status is 0"""
