@@ -63,7 +63,7 @@ public struct ADStructure: Hashable, Sendable {
     /// The most bytes of data that the length of a structure can express.
     package static let longestData = 254
 
-    /// A structure with these bytes.
+    /// Makes a structure with this type and data.
     public init(type: ADType, data: [UInt8]) {
         self.type = type
         self.data = data

@@ -165,15 +165,16 @@ import Testing
         (
             "{connectable: false, extended: true, raw: {0xFF: \(String(repeating: "AB", count: 255))}}",
             """
-            3:51: error: raw has an AD structure of 257 bytes, and one has at most 256; divide it into several, \
-            or shorten it
+            3:51: error: raw has an AD structure of 257 bytes, and one has at most 256; \
+            divide it into several, or shorten it
             """
         ),
         (
-            "{extended: true, flags: none, localName: '', raw: {0xFF: \(String(repeating: "AB", count: 244))}}",
+            "{extended: true, flags: none, localName: '', "
+                + "raw: {0xFF: \(String(repeating: "AB", count: 244))}}",
             """
-            3:59: error: raw takes 246 bytes and 245 of 245 are left in the advertising data; shorten it, or \
-            leave something else out; or write connectable: false, which has room for 1650 bytes
+            3:59: error: raw takes 246 bytes and 245 of 245 are left in the advertising data; shorten it, \
+            or leave something else out; or write connectable: false, with room for 1650 bytes
             """
         ),
         ("[]", "3:14: error: advertising has 1 to 64 sets, not 0"),

@@ -58,7 +58,7 @@ enum ScenarioEffect: Hashable, Sendable {
     case turn(String, isOn: Bool)
     /// Changes what the device advertises.
     case advertise(AdvertisingRequest)
-    /// Changes the state of the app.
+    /// Change the state of the app.
     case move(AppTransition)
 }
 

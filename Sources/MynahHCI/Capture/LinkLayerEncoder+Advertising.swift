@@ -102,7 +102,7 @@ extension LinkLayerEncoder {
             crcStart: LinkLayerPacket.advertisingCRCStart, kind: kind, phy: phy, pdu: pdu)
     }
 
-    /// A request goes to the channel of the last PDU of the advertising event.
+    /// A request to an advertiser, on the channel of the last PDU of its advertising event.
     private func answer(_ pdu: [UInt8], to advertiser: Advertiser) -> LinkLayerPacket {
         guard advertiser.identifier != nil, let auxiliary = auxiliaries[advertiser] else {
             return Self.packet(39, pdu)

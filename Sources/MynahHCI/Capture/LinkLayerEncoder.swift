@@ -47,14 +47,14 @@ struct LinkLayerEncoder: Sendable {
         var identifier: UInt8?
     }
 
-    /// Where the auxiliary packets of an extended advertising set are.
+    /// The channel and the PHY of the auxiliary packets of an extended advertising set.
     struct Auxiliary: Sendable {
         var channel: UInt8
         var phy: UInt8
     }
 
-    /// The most links, and the most extended advertising sets, that are remembered, because an air has any number
-    /// of them.
+    /// The most links, and the most extended advertising sets, that are remembered, because an air has any
+    /// number of them.
     static let limit = 1024
     /// The largest length of a PDU's payload, in bytes (Core Specification, Vol 6, Part B, 2.3 and 2.4).
     static let longestPayload = 255

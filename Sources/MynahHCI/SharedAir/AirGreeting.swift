@@ -8,7 +8,8 @@ struct AirGreeting: Hashable, Sendable {
         case foreignVersion(UInt16)
     }
 
-    /// Changes with every change of the messages; processes of different versions refuse each other.
+    /// The version of the messages, which increases with every change; processes of different versions refuse
+    /// each other.
     static let version: UInt16 = 4
     private static let mark = Array("mynah air".utf8)
 

@@ -1,7 +1,7 @@
 package import MynahCore
 import MynahSupport
 
-/// What a rule, a step or a test changes: whether the device or a set advertises, and fields of the set.
+/// A change by a rule, a step or a test: whether the device or a set advertises, and fields of the set.
 package struct AdvertisingRequest: Hashable, Sendable {
     /// The fields that change.
     package var change = AdvertisementChange()

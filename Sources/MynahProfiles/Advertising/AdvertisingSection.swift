@@ -227,11 +227,12 @@ enum AdvertisingSection {
                     """)
             }
         } else if advertisement.isConnectable, advertisement.isScannable {
+            let isWritten = fields[extended] == nil || fields[scannable] != nil
             error(
                 at: [scannable.name, connectable.name, extended.name],
                 """
                 extended advertising is connectable or scannable, not both; write connectable: false, or \
-                \(fields[extended] == nil || fields[scannable] != nil ? "leave scannable out" : "scannable: false")
+                \(isWritten ? "leave scannable out" : "scannable: false")
                 """)
         }
         if advertisement.address == .random, advertisement.isConnectable {
@@ -269,7 +270,7 @@ enum AdvertisingSection {
             : ", because scannable is false"
     }
 
-    /// What makes it fit.
+    /// The advice how to make an advertisement fit.
     static func advice(on error: AdvertisementError, _ advertisement: Advertisement) -> String {
         if error.isOfStructure { return "; divide it into several, or shorten it" }
         var advice =
@@ -286,7 +287,7 @@ enum AdvertisingSection {
             advice += "; or write extended: true, which has room for more"
         } else if advertisement.extended != nil, advertisement.isConnectable {
             advice +=
-                "; or write connectable: false, which has room for \(ExactAdvertisement.extendedCapacity) bytes"
+                "; or write connectable: false, with room for \(ExactAdvertisement.extendedCapacity) bytes"
         }
         return advice
     }

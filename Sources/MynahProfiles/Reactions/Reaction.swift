@@ -18,7 +18,7 @@ package struct Reaction: Hashable, Sendable {
     package var error: ATTError?
     /// `true` if the rule ends the link.
     package var disconnects = false
-    /// What changes in what the device advertises, or `nil` if nothing does.
+    /// The change of the advertising, or `nil` for none.
     package var advertises: AdvertisingRequest?
 
     package init() {}

@@ -28,7 +28,7 @@ package struct ScenarioStep: Hashable, Sendable {
         case fault(String, isOn: Bool)
         /// Changes what the device advertises.
         case advertise(AdvertisingRequest)
-        /// Changes the state of the app, by the word that the command line has for it.
+        /// Change the state of the app; the text is the word for the transition on the command line.
         case app(String)
         /// Ends the scenario.
         case end(isPass: Bool)

@@ -78,7 +78,7 @@ struct StepSection {
     static let end = Field(
         "end", called: "result", Kind<ScenarioResult>.word, isRequired: true,
         doc: "Ends the scenario with this result.")
-    /// The steps that wait for no event, by their first keys.
+    /// The tables of steps that do not wait for an event, by their first keys.
     static let plainTables: [Section] = [[after], [set], [fault, off], [advertise], [app], [end]].map {
         fields in
         Section("step", what: "a step with \(fields.first?.name ?? "")", fields)

@@ -23,7 +23,7 @@ WHOLE = {Ours.name, Rootcanal.name}
 
 @dataclass
 class Heard:
-    """What was reported of one set: the numbers of its first report, and its data, complete."""
+    """The reports of one set: the numbers of its first report, and its data, complete."""
 
     type: int
     primary: int

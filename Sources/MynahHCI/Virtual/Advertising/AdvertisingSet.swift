@@ -23,7 +23,7 @@ struct AdvertisingSet: Sendable {
     var onAir: DeviceAddress?
     /// When its last advertising event was.
     private(set) var lastEvent = AirTime.zero
-    /// When the next advertising event is due.
+    /// The time of the next advertising event.
     private(set) var next: AirTime?
     /// The time at which the set stops by itself, or `nil` if it has no duration.
     private(set) var end: AirTime?

@@ -54,7 +54,7 @@ struct Scanner: Sendable {
         }
     }
 
-    /// More devices than real controllers remember.
+    /// The largest number of remembered reports, which is more than real controllers remember.
     private static let reportedLimit = 8192
     private static let askedLimit = 1024
 
