@@ -137,7 +137,7 @@ import Testing
         #expect(changed.localName == "Found" && changed.flags == nil && changed.serviceUUIDs == ["180D"])
         clock.advance(by: .seconds(1))
         try await until("it is silent") { await radio.advertisement == nil }
-        try await until("it waits again") { clock.pauses.filter { $0 == .seconds(1) }.count == 2 }
+        try await until("it waits again") { clock.pauses.contains(.seconds(1)) }
         clock.advance(by: .seconds(1))
         #expect(try await end().contains(#""result":"pass""#))
         #expect(await radio.advertisement == changed)
