@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahProfiles
 import MynahSupport
 
 /// All requests of the API.
@@ -126,7 +127,9 @@ extension Route {
             "POST", "/v1/devices/{device}/advertise", .advertise,
             "Changes the advertising of a device, or of one set, until it is reset; the keys are a profile's",
             body: Body(
-                schema: .object([.init("on", .bool), .init("set", .string())], others: .written),
+                schema: .object(
+                    [.init("on", .bool), .init("set", .string())]
+                        + AdvertisingRequest.fieldKeys.map { .init($0, .named("Written")) }),
                 example: .object([.init("on", .bool(false))])),
             answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
         Route(

@@ -31,6 +31,13 @@ package struct AdvertisingChange: Hashable, Sendable {
         }
     }
 
+    /// This change with the name of the first set in place of `nil`, so that both mean the same set.
+    func named(_ first: String?) -> AdvertisingChange {
+        var named = self
+        for index in named.sets.indices where named.sets[index].set == nil { named.sets[index].set = first }
+        return named
+    }
+
     /// Combines this change with an earlier one, which it overrides.
     func after(_ earlier: AdvertisingChange) -> AdvertisingChange {
         var both = earlier

@@ -35,7 +35,7 @@ struct AdvertisingControl {
         let before = (
             change: player.device.advertised.change, isStopped: player.appSide.isStopped(.advertising)
         )
-        player.device.advertised.change = change.after(before.change)
+        player.device.advertised.change = change.named(player.device.advertisement?.name).after(before.change)
         if change.isOn == true { player.appSide.setWanted(.advertising, true) }
         do throws(ControlRefusal) {
             try await advertise(player)

@@ -16,7 +16,12 @@ struct TypingControl {
             throw .invalid(error.message)
         }
         let outcome = player.sender.behaviors?.change(HIDDevice.self) { keyboard, service in
-            Result { () throws(HIDDevice.Refusal) in try keyboard.type(strokes, every: gap, service) }
+            let result = Result { () throws(HIDDevice.Refusal) in
+                try keyboard.type(strokes, every: gap, service)
+            }
+            // A mouse may stand before the keyboard.
+            if case .failure(.isNoKeyboard) = result { return nil as Result<Void, HIDDevice.Refusal>? }
+            return result
         }
         do throws(HIDDevice.Refusal) {
             try (outcome ?? .failure(.isNoKeyboard)).get()

@@ -113,11 +113,10 @@ final class DevicePlayer {
     func advertiseNextValue() async {
         guard let manager, memory.stage.isRunning else { return }
         do throws(RadioError) {
-            return try await advertise(with: manager)
+            try await advertise(with: manager)
         } catch {
-            events.warn("advertisingNotChanged", "the advertisement could not be changed: \(error)")
+            advertising.refused(error)
         }
-        advertising.keepTicking()
     }
 
     /// Notes that the run has started.

@@ -34,12 +34,11 @@ struct AdvertisedValues: Sendable {
     /// Puts the values of this time in their places, except where a change has other bytes.
     func fill(
         _ advertisement: inout Advertisement, at elapsed: Duration, _ variables: Variables,
-        after change: AdvertisingChange
+        after change: AdvertisingChange, firstSet: String?
     ) {
-        let first = advertisement.name
         for entry in entries {
             let isReplaced = change.sets.contains {
-                ($0.set ?? first) == entry.value.set && $0.replaces(entry.value)
+                ($0.set ?? firstSet) == entry.value.set && $0.replaces(entry.value)
             }
             if isReplaced { continue }
             let tick = UInt64(entry.tick(at: elapsed))

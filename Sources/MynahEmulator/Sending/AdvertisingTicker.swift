@@ -9,6 +9,8 @@ final class AdvertisingTicker {
     private let link: PlayerLink
     /// The task that wakes for the next value.
     private var sleeping: Task<Void, Never>?
+    /// The radio refused the last value: the next refusal is not reported again.
+    private var isRefused = false
 
     init(of memory: DeviceMemory, _ link: PlayerLink) {
         self.memory = memory
@@ -20,12 +22,27 @@ final class AdvertisingTicker {
         guard var advertisement = memory.device.requestedAdvertisement else { return nil }
         memory.device.advertised.values.fill(
             &advertisement, at: memory.elapsed, memory.table.variables,
-            after: memory.device.advertised.change)
+            after: memory.device.advertised.change, firstSet: memory.device.advertisement?.name)
         return advertisement
     }
 
     /// Sleeps until the next value, unless no value changes.
     func keepTicking() {
+        isRefused = false
+        sleep()
+    }
+
+    /// Reports that the radio refused a value, unless it refused the one before, and sleeps until the next.
+    func refused(_ error: RadioError) {
+        if !isRefused {
+            memory.events.warn(
+                "advertisingNotChanged", "the advertisement could not be changed: \(error)")
+        }
+        isRefused = true
+        sleep()
+    }
+
+    private func sleep() {
         sleeping?.cancel()
         sleeping = nil
         guard let since = memory.since,

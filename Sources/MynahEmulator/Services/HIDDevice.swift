@@ -17,6 +17,7 @@ struct HIDDevice: ServiceBehavior {
     ///
     /// On the air it has the UUID of the input report; here it has a name of its own.
     static let outputReport: BluetoothUUID = "00022A4D-0000-1000-8000-00805F9B34FB"
+    private static let featureReport: BluetoothUUID = "00032A4D-0000-1000-8000-00805F9B34FB"
     static let reportReference: BluetoothUUID = "2908"
 
     /// The values of the Protocol Mode (2.14).
@@ -42,7 +43,11 @@ struct HIDDevice: ServiceBehavior {
     func name(of characteristic: Profile.Characteristic) -> BluetoothUUID {
         guard characteristic.uuid == Self.report else { return characteristic.uuid }
         let reference = characteristic.descriptors.first { $0.uuid == Self.reportReference }?.value
-        return reference?.last == 2 ? Self.outputReport : Self.report
+        switch reference?.last {
+        case 2: return Self.outputReport
+        case 3: return Self.featureReport
+        default: return Self.report
+        }
     }
 
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
@@ -58,11 +63,12 @@ struct HIDDevice: ServiceBehavior {
     ) throws(ATTError) -> [ServiceEffect] {
         let outputs = [Self.outputReport, Self.bootKeyboardOutput]
         let isOutput = outputs.contains(characteristic)
+        // A report without a value in the profile takes any length.
         let length = isOutput ? service.value(of: characteristic)?.count : 1
-        guard value.count == length else { throw .invalidAttributeValueLength }
+        guard value.count == length || length == 0 else { throw .invalidAttributeValueLength }
         if isOutput {
             // Both set the same LEDs.
-            return outputs.filter { service.value(of: $0)?.count == length }.map { .store(value, of: $0) }
+            return outputs.filter { [0, value.count].contains(service.value(of: $0)?.count) }.map { .store(value, of: $0) }
         }
         if characteristic == Self.controlPoint {
             guard Command(rawValue: value[0]) != nil else { throw .requestNotSupported }

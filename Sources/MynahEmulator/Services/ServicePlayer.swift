@@ -122,13 +122,15 @@ final class ServicePlayer {
         return nil
     }
 
-    /// Changes the state of the behavior of a type, and carries out what follows; `nil` if no service has it.
+    /// Changes the state of a behavior of a type, and carries out what follows.
+    ///
+    /// Tries one service after the other until `body` returns a result; `nil` if it returns none.
     func change<Behavior: ServiceBehavior, Result>(
-        _ type: Behavior.Type, _ body: (inout Behavior, any ServiceState) -> Result
+        _ type: Behavior.Type, _ body: (inout Behavior, any ServiceState) -> Result?
     ) -> Result? {
         for index in services.indices {
             guard var behavior = services[index].behavior as? Behavior else { continue }
-            let result = body(&behavior, state(of: index))
+            guard let result = body(&behavior, state(of: index)) else { continue }
             services[index].behavior = behavior
             deliver()
             return result

@@ -10,6 +10,9 @@ struct ConfigurationKeys: Sendable {
         keys[characteristic.key] = characteristic.configurationKey
     }
 
+    /// Removes a characteristic that is withdrawn.
+    mutating func remove(_ characteristic: CharacteristicDefinition) { keys[characteristic.key] = nil }
+
     /// The request in a PDU, or `nil` if it does not concern a Client Characteristic Configuration.
     func request(_ request: ATTRequest, _ database: AttributeDatabase) -> LowerRequest? {
         guard !keys.isEmpty else { return nil }

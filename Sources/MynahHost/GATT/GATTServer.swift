@@ -33,6 +33,8 @@ struct GATTServer: Sendable {
         var handle: AttributeHandle
         var key: AttributeKey
         var value: [UInt8]
+        /// `true` for a further piece of the value before it: only the last piece confirms the value.
+        var isFurtherPiece = false
     }
 
     /// The bearer of one link.
@@ -417,9 +419,11 @@ struct GATTServer: Sendable {
                     outbound.notify(handle, part, to: link, mtu: mtu, takesMultiple: takesMultiple)
                 }
             case .indication:
-                for part in bearers[at: index].parts(of: value, attribute, values, isOfApp, &actions) {
-                    let part = Indication(handle: handle, key: attribute, value: part)
+                var part = Indication(handle: handle, key: attribute, value: value)
+                for piece in bearers[at: index].parts(of: value, attribute, values, isOfApp, &actions) {
+                    part.value = piece
                     indicate(part, link, at: now(), &outbound, &actions)
+                    part.isFurtherPiece = true
                 }
             }
         }
@@ -478,7 +482,9 @@ struct GATTServer: Sendable {
                 bearers[at: index].att.toldOfServices()
             }
             actions.append(.remember(link: link))
-        } else if case .value(let key, _)? = database[handle]?.content {
+        } else if case .value(let key, _)? = database[handle]?.content,
+            bearers[at: index].indications.first?.isFurtherPiece != true
+        {
             actions.append(.event(.confirmed(key, bearers[at: index].peer.id)))
         }
         guard !bearers[at: index].indications.isEmpty else { return }

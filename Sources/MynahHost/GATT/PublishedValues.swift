@@ -26,6 +26,7 @@ struct PublishedValues: Sendable {
         for characteristic in services.flatMap(\.characteristics) {
             properties[characteristic.key] = nil
             updates[characteristic.key] = nil
+            configurations.remove(characteristic)
             unasked.removeAll { $0 == characteristic.key }
         }
     }

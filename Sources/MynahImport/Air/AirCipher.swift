@@ -15,6 +15,10 @@ struct AirCipher {
     /// The session keys of the long-term keys that are tried, until one fits.
     private var keys: [[UInt8]]
     private var isKnown = false
+    /// The packets that no key has fitted. After 64 of them no key is tried any more: each try of a long list of
+    /// keys takes time.
+    private var failures = 0
+    private static let mostFailures = 64
     /// The number of the next packet of each side.
     private var counters: [UInt64] = [0, 0]
 
@@ -55,6 +59,8 @@ struct AirCipher {
                 }
             }
         }
+        failures += 1
+        if !isKnown, failures >= Self.mostFailures { keys = [] }
         return nil
     }
 

@@ -34,7 +34,7 @@ struct AirPacket: Hashable {
     /// A packet in a record, or `nil` if it is none, or was damaged on the air.
     init?(_ bytes: [UInt8], _ format: Format) {
         var reader = ByteReader(bytes)
-        var isCoded = false
+        var (isCoded, isAuxiliary) = (false, false)
         switch format {
         case .bare: break
         case .withPseudoHeader:
@@ -44,6 +44,7 @@ struct AirPacket: Hashable {
             isDecrypted = flags & 0x0008 != 0
             isCoded = flags >> 14 == 2
             switch flags >> 7 & 7 {
+            case 1: isAuxiliary = true
             case 2: side = .central
             case 3: side = .peripheral
             // Isochronous streams.
@@ -63,6 +64,8 @@ struct AirPacket: Hashable {
         }
         guard let access = reader.readUInt32() else { return nil }
         accessAddress = access
+        // Periodic advertising, which is no connection.
+        if isAuxiliary, access != Self.advertisingAccess { return nil }
         // The Coding Indicator.
         if isCoded { guard reader.readUInt8() != nil else { return nil } }
         guard let first = reader.readUInt8(), let length = reader.readUInt8(),

@@ -7,6 +7,9 @@ package struct AdvertisingRequest: Hashable, Sendable {
     package var change = AdvertisementChange()
     /// Whether the set, or the device, advertises; `nil` keeps it as it is.
     package var isOn: Bool?
+
+    /// The keys of the fields that can change.
+    package static var fieldKeys: [String] { AdvertisingSection.changeable.map(\.name) }
 }
 
 /// A change of what a device advertises: `with:` of a fault, `advertise:` of a rule or a step, and what a
@@ -39,7 +42,15 @@ enum AdvertisementChangeSection {
             return nil
         }
         check(change, fields, in: scope)
-        return change
+        return named(change, in: scope)
+    }
+
+    /// The change with the name of the first set if it has none: a test may switch that set off.
+    private static func named(_ change: AdvertisementChange, in scope: FaultScope) -> AdvertisementChange {
+        guard change.set == nil, let first = scope.advertisement, !first.otherSets.isEmpty else { return change }
+        var named = change
+        named.set = first.name
+        return named
     }
 
     /// Reads `advertise` of a rule or a step: `on`, `off`, or fields, which must fit the device's

@@ -242,11 +242,11 @@ extension ADStructure {
 
         init?(of type: ADType) {
             switch type.rawValue {
-            case 0x01, 0x1C: self = .atLeast(1)
+            case 0x01: self = .atLeast(1)
             case 0x02, 0x03, 0x14: self = .multiple(of: 2)
             case 0x04, 0x05, 0x1F: self = .multiple(of: 4)
             case 0x06, 0x07, 0x15: self = .multiple(of: 16)
-            case 0x0A: self = .exactly(1)
+            case 0x0A, 0x1C: self = .exactly(1)
             case 0x0D: self = .exactly(3)
             case 0x12: self = .exactly(4)
             case 0x16, 0xFF: self = .atLeast(2)

@@ -148,7 +148,7 @@ struct UpdateObjects: Sendable {
         switch selected {
         case .command:
             guard command.accepted == nil, command.length > 0 else { throw .notPermitted }
-            guard bytes.count <= command.length - command.bytes.count else { throw .insufficientResources }
+            guard bytes.count <= command.length - command.bytes.count else { throw .invalidParameter }
             command.bytes += bytes
             command.crc.update(bytes)
         case .data:
@@ -191,6 +191,7 @@ struct UpdateObjects: Sendable {
         switch packet.type {
         case InitPacket.FirmwareType.bootloader, InitPacket.FirmwareType.softDeviceAndBootloader:
             self.versions.bootloader = version
+        case InitPacket.FirmwareType.softDevice: break
         default: self.versions.application = version
         }
         return true
@@ -205,11 +206,12 @@ struct UpdateObjects: Sendable {
         guard packet.signatureType == 0 else { throw .extended(.wrongSignatureType) }
         guard packet.code == 1 else { throw .extended(.unknownCommand) }
         guard packet.hasInit, packet.type <= InitPacket.FirmwareType.softDeviceAndBootloader,
-            let hardware = packet.hardware, let version = packet.version
+            let hardware = packet.hardware,
+            let version = packet.version ?? (packet.type == InitPacket.FirmwareType.softDevice ? .max : nil)
         else { throw .extended(.initInvalid) }
         guard packet.hashType == Self.sha256 else { throw .extended(.wrongHashType) }
         guard hardware == versions.hardware else { throw .extended(.hardwareVersion) }
-        // An application may come again; a bootloader has to be newer.
+        // An application may come again; a bootloader has to be newer. A SoftDevice needs no version.
         let isNewEnough =
             packet.type & InitPacket.FirmwareType.bootloader == 0
             ? version >= versions.application : version > versions.bootloader
