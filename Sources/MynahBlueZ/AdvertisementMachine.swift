@@ -26,7 +26,8 @@ struct AdvertisementMachine {
         case givenUp
         /// bluetoothd accepted the advertisement before.
         ///
-        /// Nothing is on the air until a link ends or the adapter is back. The machine then registers it again.
+        /// Nothing is on the air until a link ends or the adapter is back. The machine then registers it
+        /// again.
         case postponed
         /// The adapter was turned off or disappeared during the registration, which is repeated when the
         /// adapter is back.

@@ -33,7 +33,7 @@ struct CurrentTime: ServiceBehavior {
     }
 }
 
-/// A clock that a central set, from the tick at which it did so.
+/// A date and a time that a central set, with the tick of the write.
 struct SetClock: Hashable, Sendable {
     var date: OctetDate
     /// The fractions of the second, in units of 1/256 s.

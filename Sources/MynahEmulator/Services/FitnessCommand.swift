@@ -121,7 +121,7 @@ struct FitnessCommand: Hashable, Sendable {
     let opcode: Opcode
     let parameter: [UInt8]
 
-    /// Returns the integer in some octets of the parameter, of which there are one, two or three.
+    /// Returns an integer of one, two or three octets from the parameter.
     func integer(at offset: Int, octets: Int, isSigned: Bool) -> Int {
         Self.integer(parameter[offset..<offset + octets], isSigned: isSigned)
     }

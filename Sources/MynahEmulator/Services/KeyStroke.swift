@@ -18,7 +18,7 @@ struct KeyStroke: Hashable, Sendable {
 
 /// The keys of a US keyboard.
 enum USKeyboard {
-    /// The error if no key makes a character of a text.
+    /// The error for a character that no key makes.
     struct Problem: Error, Equatable {
         /// The character without a key.
         var character: Character

@@ -173,7 +173,7 @@ final class ServicePlayer {
         behaviors?.write(request, central) ?? memory.table.write(request)
     }
 
-    /// Carries out all parts of a write, or none of them and returns the first error.
+    /// Carries out a write completely, or returns the first error and changes nothing.
     private func write(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
         guard request.parts.contains(where: { handled[$0.attribute] != nil }) else {
             return memory.table.write(request)

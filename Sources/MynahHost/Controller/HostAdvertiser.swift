@@ -157,7 +157,7 @@ struct HostAdvertiser {
     private var links = 0
     /// The number of connected centrals.
     private var centrals = 0
-    /// The number of centrals from which on nothing connectable is advertised, or `nil` for no limit.
+    /// The number of connected centrals at which connectable advertising stops, or `nil` for no limit.
     var largestCentralCount: Int?
     private var isFull: Bool {
         guard request?.configuration.parameters.isConnectable ?? true else { return false }

@@ -9,7 +9,7 @@ struct HostAdvertisingSets {
     /// The handle of the set whose step waits for its answer.
     private var underWay: Int?
 
-    /// The number of centrals from which on connectable sets are not advertised, or `nil` for no limit.
+    /// The number of connected centrals at which connectable sets stop, or `nil` for no limit.
     var largestCentralCount: Int? {
         didSet { for index in machines.indices { machines[index].largestCentralCount = largestCentralCount } }
     }
@@ -38,7 +38,7 @@ struct HostAdvertisingSets {
 
     // MARK: Requests of the host
 
-    /// Requests sets, which replace the previous ones.
+    /// Requests advertising sets, which replace the previous ones.
     mutating func want(_ sets: [HostAdvertiser.Configuration]) -> Number {
         while machines.count < sets.count { machines.append(machines[0].another) }
         for index in machines.indices.dropFirst(sets.count) { machines[index].stop() }
@@ -123,8 +123,8 @@ struct HostAdvertisingSets {
 
     /// Notes that the controller reports a set as stopped because of a link.
     ///
-    /// If only one set is connectable, `linkBegan` has already noted that it stopped. It may be on the air
-    /// again.
+    /// If only one set is connectable, the report is ignored: `linkBegan` has already noted the stop, and the
+    /// set may be on the air again.
     mutating func stopped(_ handle: UInt8) {
         guard machines.indices.contains(Int(handle)), machines.count(where: \.isConnectable) > 1 else {
             return

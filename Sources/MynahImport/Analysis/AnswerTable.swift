@@ -104,8 +104,8 @@ struct AnswerTable {
 
     /// Returns the answers in turn, if most have equally many values of the same characteristics.
     ///
-    /// An exception or a missing answer takes no turn of its own: the answer before it is repeated, so that
-    /// later answers keep their turns.
+    /// If a request got a different answer or none, its turn repeats the answer before it, so that later
+    /// answers keep their turns.
     private static func turns(_ lists: [[Answer]]) -> Reaction? {
         let answered = lists.filter { !$0.isEmpty }
         var counts: [[AttributeHandle]: Int] = [:]

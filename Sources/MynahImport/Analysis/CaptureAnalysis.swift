@@ -73,7 +73,9 @@ struct CaptureAnalysis {
     /// The order in which devices were found.
     private var order: [ObservedDevice.Key] = []
     private var warnings: [String] = []
-    /// The most bytes of the recording of one device, or `nil` if the limit is applied at the end.
+    /// The most bytes in the recording of one device.
+    ///
+    /// The value is `nil` for a capture file, whose recordings are shortened when they are written.
     private let byteLimit: Int?
 
     /// Makes an analysis without packets; `byteLimit` is for a live capture, which has no end.

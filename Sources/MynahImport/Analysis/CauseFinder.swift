@@ -36,7 +36,7 @@ struct CauseFinder {
     /// The most values that a subscription alone causes; more values are a stream.
     static let longestGreeting = 4
 
-    /// The number of requests before the last one that may still get their answer.
+    /// The number of earlier requests that a late answer is compared with.
     private static let displaced = 3
     /// The part of a group's requests that must get an answer at the same delay to make it usual.
     private static let usual = 0.6
@@ -272,8 +272,10 @@ struct CauseFinder {
         return found
     }
 
-    /// Assigns values that came after the next request to the request before it, if that lacks its usual
-    /// answer.
+    /// Finds usual answers that came late, after another request.
+    ///
+    /// Such a value becomes the answer of the earlier request if that has no usual answer yet, and the delay
+    /// is usual for it.
     private mutating func findDisplaced() {
         guard !delays.isEmpty else { return }
         var answered = Set(places.filter(\.isUsual).compactMap(\.request))

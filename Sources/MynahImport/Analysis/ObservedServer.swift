@@ -7,8 +7,9 @@ import MynahSupport
 /// Tables that do not contradict each other are merged. If several are left, the last completely discovered
 /// table is imported.
 struct ObservedServer {
-    /// A write, with the time at which it was sent, and the time of its response; a command has the same time
-    /// twice.
+    /// A write, with the time at which it was sent, and the time of its response.
+    ///
+    /// For a command, both are the time at which it was sent.
     struct Write: Hashable {
         enum Outcome: Hashable {
             case stored
@@ -93,8 +94,9 @@ struct ObservedServer {
     /// end.
     private let sentLimit: Int
     private let flowLimit: Int
-    /// The most bytes that a recording's lines may have, or `nil` if the limit is applied at the end, as for
-    /// a capture file.
+    /// The most bytes that a recording's lines may have.
+    ///
+    /// The value is `nil` for a capture file, whose recording is shortened when it is written.
     private let byteLimit: Int?
     private var byteCount = 0
     /// The most bytes that a recording's line has without its value, by characteristic.
@@ -277,7 +279,7 @@ struct ObservedServer {
         lineSizes = [:]
     }
 
-    /// Merges the current table with the earlier ones, or replaces them.
+    /// Ends the current table: merges it with the earlier ones, replaces them with it, or leaves it out.
     private mutating func settleTable() {
         guard var known = earlier else {
             earlier = (table, [number])

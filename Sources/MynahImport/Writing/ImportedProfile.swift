@@ -36,7 +36,8 @@ struct ImportedProfile {
     enum Subscription: String {
         /// The characteristic has no Client Characteristic Configuration.
         case none
-        /// The characteristic has one, but sends values even if it was not written.
+        /// The characteristic has a Client Characteristic Configuration, but sends values even if no client
+        /// wrote it.
         case always
     }
 

@@ -19,7 +19,7 @@ package struct AdvertisedValue: Sendable {
         case serviceData(Int)
     }
 
-    /// The first bytes of the generator, which are the same for any seed.
+    /// The first bytes that the generator makes with the seed 0.
     var first: [UInt8] {
         definition.makeGenerator(for: GeneratorRun(seed: 0, interval: every)).value(at: 0)
     }

@@ -294,7 +294,7 @@ enum AdvertisingSection {
 }
 
 extension Advertisement {
-    /// The free bytes of the scan response, without the name that may be moved there.
+    /// The number of bytes that the scan response's own fields leave free.
     fileprivate var roomInScanResponse: Int {
         let fields = AccessoryAdvertising.fields(of: scanResponse)
         let name = AccessoryAdvertising.nameStructure(of: scanResponse)?.byteCount ?? 0

@@ -16,7 +16,7 @@ struct FieldScope {
         }
     }
 
-    /// Resolves a name; reports an issue and returns `nil` if it is unknown.
+    /// Resolves a name; reports an issue and returns `nil` if the name is unknown or ambiguous.
     func operand(_ name: String, at node: YAMLNode, _ reader: FormatReader) -> Reaction.Operand? {
         let fields = layout?.names ?? []
         switch (variables[name] != nil, fields.contains(name)) {

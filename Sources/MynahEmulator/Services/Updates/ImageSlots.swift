@@ -13,7 +13,7 @@ struct ImageSlots: Sendable {
         case test
         /// The secondary image runs from then on.
         case permanent
-        /// The running image is a test, and the previous one, now the secondary image, comes back.
+        /// The running image was started as a test; the previous one, now in the secondary slot, runs again.
         case revert
     }
 
@@ -128,9 +128,11 @@ struct ImageSlots: Sendable {
 
     // MARK: Upload
 
-    /// Adds the next chunk; any other is answered with the offset of the next one.
+    /// Adds the next chunk of an upload, and returns the progress.
     ///
-    /// A first chunk with the hash of an interrupted upload resumes it.
+    /// Any other chunk is not added; the progress then has the offset of the expected one.
+    ///
+    /// A first chunk with the hash of an interrupted upload resumes that upload.
     mutating func add(_ chunk: Chunk) throws(ManagementError) -> Progress {
         if chunk.offset == 0 {
             if let progress = try begin(chunk) { return progress }
