@@ -34,7 +34,7 @@ package struct SHA256: Sendable {
 
     package init() {}
 
-    /// Returns the hash of bytes that are all available.
+    /// Returns the hash of these bytes.
     package static func digest(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var hash = SHA256()
         hash.update(bytes)

@@ -14,7 +14,7 @@ struct HostAdvertisingSets {
         didSet { for index in machines.indices { machines[index].largestCentralCount = largestCentralCount } }
     }
 
-    /// The number of a request for several sets: the number of the request for each set.
+    /// Identifies a request for several sets, by the number of the request for each set.
     struct Number: Hashable {
         fileprivate var ofSets: [UInt64]
     }

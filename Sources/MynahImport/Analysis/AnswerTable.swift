@@ -129,9 +129,10 @@ struct AnswerTable {
             other: answered.first { !fits($0) } ?? fitting.dropFirst(longestTurn).first)
     }
 
-    /// Returns the middle of the 20 ms in which most delays are, the earliest if there are several.
+    /// Returns the middle of the 20 ms that contain most delays.
     ///
-    /// A device's delays may gather at two values, as with two connection intervals.
+    /// If there are several such intervals, the earliest counts. A device's delays may gather at two values,
+    /// as with two connection intervals.
     static func usualDelay(of delays: [Int64]) -> Int64 {
         let sorted = delays.sorted()
         var (best, start) = (0..<1, 0)
@@ -142,7 +143,7 @@ struct AnswerTable {
         return (sorted[best.lowerBound] + sorted[best.upperBound - 1]) / 2
     }
 
-    /// Returns the answers, each with the usual delay of its position in lists of the same length.
+    /// Returns the answers with their usual delays, which are found from lists of the same length.
     private static func timed(_ answers: [Answer], by lists: [[Answer]]) -> [Answer] {
         answers.enumerated().map { index, answer in
             var answer = answer

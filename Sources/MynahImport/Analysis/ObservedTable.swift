@@ -228,8 +228,8 @@ struct ObservedTable {
 
     /// Whether a later discovery of the same device shows another table.
     ///
-    /// A discovery goes upwards. Up to the lower of their last handles, both have therefore seen all
-    /// attributes, except changed ones that were not discovered again.
+    /// Discoveries go from the lowest handle to the highest. Up to the lower of the two last handles, both
+    /// discoveries therefore have all attributes, except changed ones that were not discovered again.
     func contradicts(_ later: ObservedTable) -> Bool {
         let (mine, theirs) = (services.filter(\.value.isPrimary), later.services.filter(\.value.isPrimary))
         let isAll = hasAllServices && later.hasAllServices

@@ -67,7 +67,7 @@ extension ImportedAdvertising {
         }
     }
 
-    /// Makes a name that is alone in the scan response the device's name.
+    /// Writes a name that is alone in the scan response as the device's name.
     ///
     /// The radio moves that name to the scan response by itself if it does not fit into the data.
     private mutating func moveNameWhereItGoesByItself(_ data: ObservedPayload, _ response: ObservedPayload) {

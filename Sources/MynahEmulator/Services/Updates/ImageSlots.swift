@@ -157,7 +157,7 @@ struct ImageSlots: Sendable {
         return Progress(offset: upload.offset, matches: upload.hash.map { $0 == upload.all.digest })
     }
 
-    /// Begins an upload, or returns the progress of the interrupted one with the same hash, which is resumed.
+    /// Begins an upload, or returns the progress of an interrupted one with the same hash.
     private mutating func begin(_ chunk: Chunk) throws(ManagementError) -> Progress? {
         let header = try ImageHeader(chunk.data)
         guard let length = chunk.length else { throw .image(.invalidLength) }

@@ -79,7 +79,8 @@ struct SecureUpdate: ServiceBehavior {
 
     /// Adds a packet, which has no response.
     ///
-    /// After as many packets as the central chose, it gets the checksum, or the error of the last packet.
+    /// After as many packets as the central chose, the central gets the checksum, or the error of the last
+    /// packet.
     private mutating func add(_ bytes: [UInt8], by central: Peer.ID) -> [ServiceEffect] {
         var trouble: UpdateError?
         do throws(UpdateError) { try objects.add(bytes) } catch { trouble = error }
