@@ -2,32 +2,35 @@ import MynahCore
 
 /// Keeps the advertisement that bluetoothd has registered in step with the requested one.
 ///
-/// A machine without I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the answer to a
-/// registration with `registered` or `refused`, one step at a time. bluetoothd does not confirm a live
-/// change, and 5.66 ends itself if an advertisement is unregistered while it still carries a change out, so
-/// no unregistration follows a change at once.
+/// This state machine does no I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the
+/// answer to a registration with `registered` or `refused`, one step at a time.
+///
+/// bluetoothd does not confirm a live change. Version 5.66 terminates if an advertisement is unregistered
+/// during a live change, so an unregistration waits for `settlingTime` after a change.
 struct AdvertisementMachine {
     /// One exchange with bluetoothd.
     enum Step: Hashable {
-        /// Nothing to do, or nothing until an event.
+        /// Nothing is to be done before the next event.
         case rest
         case register(BlueZAdvertising)
         case unregister
-        /// Send the differences in one signal.
+        /// Send the changed properties in one signal.
         case change(from: BlueZAdvertising, to: BlueZAdvertising)
-        /// Ask again after this time.
+        /// Call `next(at:)` again after this time.
         case wait(Duration)
     }
 
     /// The consequence of a refused registration.
     enum Refusal: Hashable {
-        /// bluetoothd never accepted the advertisement, which is not wanted any more.
+        /// bluetoothd never accepted the advertisement, and its request is withdrawn.
         case givenUp
-        /// bluetoothd accepted the advertisement before. It is registered again at the next occasion, and is
-        /// not on the air until then.
+        /// bluetoothd accepted the advertisement before.
+        ///
+        /// Nothing is on the air until a link ends or the adapter is back. The machine then registers it
+        /// again.
         case postponed
-        /// The adapter was turned off or went during the registration, which is repeated when the adapter is
-        /// back.
+        /// The adapter was turned off or disappeared during the registration, which is repeated when the
+        /// adapter is back.
         case overtaken
     }
 
@@ -38,48 +41,51 @@ struct AdvertisementMachine {
 
     /// An event during a registration.
     private enum Interruption: Hashable {
-        /// A central connected, for which the kernel stops advertising.
+        /// A central connected, so the kernel stopped advertising.
         case linkBegan
-        /// The adapter was turned off: a refusal says nothing about the time after.
+        /// The adapter was turned off, which may be the reason for a refusal.
         case poweredOff
-        /// bluetoothd or the adapter is gone: its answer says nothing about the next one.
+        /// bluetoothd or the adapter disappeared, so the answer says nothing about the next registration.
         case lost
     }
 
     /// The advertisement that bluetoothd holds.
     private enum Registration: Hashable {
         case none
-        /// RegisterAdvertisement is under way.
+        /// The driver waits for the answer to RegisterAdvertisement.
         case underWay(BlueZAdvertising, Interruption?)
-        /// The advertisement is on the air; `changedAt` is the time of the last live change, or `nil` if
-        /// none.
+        /// The advertisement is on the air.
+        ///
+        /// `changedAt` is the time of the last live change, or `nil` if there was none.
         case onAir(BlueZAdvertising, changedAt: Duration?)
-        /// bluetoothd holds it, but the kernel has stopped advertising.
+        /// bluetoothd has the advertisement, but the kernel has stopped advertising.
         case offAir(BlueZAdvertising, changedAt: Duration?)
     }
 
     private struct Request: Hashable {
         var advertising: BlueZAdvertising
-        /// bluetoothd has accepted it, or one that it replaced.
+        /// Whether bluetoothd has accepted the advertisement, or one that it replaced.
         var isProven = false
-        /// bluetoothd refused or released the advertisement, which waits for the next occasion.
+        /// Whether bluetoothd refused or released the advertisement.
+        ///
+        /// A new attempt follows after a link ends or the adapter is back.
         var isWaiting = false
     }
 
-    /// The longest time that bluetoothd takes for a live change: some milliseconds, with room for a slow
+    /// The longest time that bluetoothd needs for a live change: usually milliseconds, but more on a slow
     /// machine.
     static let settlingTime: Duration = .milliseconds(300)
 
     private var adapter = Adapter.absent
     private var registration = Registration.none
     private var request: Request?
-    /// Silence was reported, and no return to the air since.
+    /// Whether the driver was told to report silence, and no return to the air since.
     private var isReportedSilent = false
 
     /// The requested advertisement, or `nil` if there is none.
     var wanted: BlueZAdvertising? { request?.advertising }
 
-    /// The advertisement that bluetoothd holds, or `nil` if none.
+    /// The advertisement that bluetoothd has registered, or `nil` if there is none.
     var held: BlueZAdvertising? {
         switch registration {
         case .none, .underWay: nil
@@ -89,19 +95,19 @@ struct AdvertisementMachine {
 
     // MARK: Requests
 
-    /// Asks for an advertisement in place of any other.
+    /// Requests an advertisement, which replaces the previous one.
     mutating func want(_ advertising: BlueZAdvertising) {
         request = Request(advertising: advertising, isProven: request?.isProven ?? false)
     }
 
-    /// Asks for silence.
+    /// Requests that nothing is advertised.
     mutating func stop() {
         request = nil
     }
 
     // MARK: Events
 
-    /// A central connected: the kernel has stopped advertising.
+    /// Notes that a central connected, so the kernel has stopped advertising.
     mutating func linkBegan() {
         switch registration {
         case .none, .offAir: break
@@ -112,18 +118,18 @@ struct AdvertisementMachine {
         }
     }
 
-    /// A link ended, after which the controller may have room for a refused advertisement.
+    /// Notes that a link ended, after which the controller may have room for a refused advertisement.
     mutating func linkEnded() {
         request?.isWaiting = false
     }
 
-    /// bluetoothd and the adapter can be used.
+    /// Notes that bluetoothd and the adapter can be used.
     mutating func reached() {
         adapter = .present
         request?.isWaiting = false
     }
 
-    /// The adapter was turned off: bluetoothd keeps the advertisement, the kernel does not.
+    /// Notes that the adapter was turned off: bluetoothd keeps the advertisement, but the kernel does not.
     mutating func poweredOff() {
         adapter = .absent
         switch registration {
@@ -134,7 +140,7 @@ struct AdvertisementMachine {
         }
     }
 
-    /// Notes that bluetoothd or the adapter is gone, and with it the registration.
+    /// Notes that bluetoothd or the adapter disappeared, and the registration with it.
     mutating func lost() {
         adapter = .absent
         if case .underWay(let advertising, _) = registration {
@@ -144,9 +150,9 @@ struct AdvertisementMachine {
         }
     }
 
-    /// bluetoothd released the advertisement by itself; it is not registered again at once.
+    /// Notes that bluetoothd released the advertisement by itself; it is not registered again at once.
     ///
-    /// Returns whether it held one.
+    /// Returns whether bluetoothd had registered one.
     mutating func released() -> Bool {
         guard held != nil else { return false }
         registration = .none
@@ -157,7 +163,7 @@ struct AdvertisementMachine {
 
     // MARK: Steps
 
-    /// The next step, which counts as begun unless it is `rest` or `wait`.
+    /// Returns the next step, which counts as started unless it is `rest` or `wait`.
     mutating func next(at now: Duration) -> Step {
         guard adapter == .present else { return .rest }
         switch (registration, request) {
@@ -181,9 +187,9 @@ struct AdvertisementMachine {
         }
     }
 
-    /// bluetoothd accepted the registration.
+    /// Notes that bluetoothd accepted the registration.
     ///
-    /// Returns the advertisement if its return to the air is to be reported.
+    /// Returns the advertisement if the driver must report its return to the air.
     mutating func registered() -> BlueZAdvertising? {
         guard case .underWay(let advertising, let interruption) = registration else { return nil }
         switch interruption {
@@ -198,7 +204,7 @@ struct AdvertisementMachine {
         return isReportedSilent ? advertising : nil
     }
 
-    /// bluetoothd refused the registration.
+    /// Notes that bluetoothd refused the registration, and returns the consequence.
     mutating func refused() -> Refusal {
         guard case .underWay(_, let interruption) = registration else { return .overtaken }
         registration = .none

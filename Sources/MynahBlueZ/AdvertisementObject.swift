@@ -1,7 +1,7 @@
 import MynahDBus
 import MynahSupport
 
-/// The advertisement, as bluetoothd reads it.
+/// The D-Bus object from which bluetoothd reads the advertisement.
 final class AdvertisementObject: DBusObject {
     private static let interfaces = [
         DBusInterface(
@@ -21,7 +21,9 @@ final class AdvertisementObject: DBusObject {
 
     var interfaces: [DBusInterface] { Self.interfaces }
 
-    /// Sets other properties, and returns those that changed, by name, and the names of those that are gone.
+    /// Replaces the properties.
+    ///
+    /// Returns the changed ones by name, and the names of the removed ones.
     func update(_ advertising: BlueZAdvertising) -> (changed: [(String, DBusValue)], removed: [String]) {
         let after = advertising.properties
         let before = properties.withLock { properties in
@@ -42,6 +44,6 @@ final class AdvertisementObject: DBusObject {
         properties.withLock { $0[name] }
     }
 
-    /// Accepts the transmit power that bluetoothd chose, which it reports with `--experimental`.
+    /// Accepts the transmit power that bluetoothd chose, which it writes with `--experimental`.
     func setProperty(_ name: String, of interface: String, to value: DBusValue) throws(DBusError) {}
 }

@@ -1,7 +1,7 @@
 import Logging
 import MynahCore
 
-/// The one advertisement that bluetoothd holds for the radio.
+/// Advertises for the radio, with one advertisement registered in bluetoothd.
 ///
 /// The advertiser carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait for
 /// the end of that task.
@@ -17,12 +17,12 @@ final class Advertiser {
         self.logger = logger
     }
 
-    /// The report of the advertisement that bluetoothd holds, or `nil` if none.
+    /// The report of the registered advertisement, or `nil` if there is none.
     var held: AdvertisingReport? { machine.held.map { report(on: $0) } }
 
     // MARK: Requests
 
-    /// Advertises, in place of an earlier advertisement.
+    /// Advertises an advertisement, which replaces the previous one.
     func advertise(
         _ advertising: BlueZAdvertising, isolation: isolated any Actor = #isolation
     ) async throws(RadioError) -> AdvertisingReport {
@@ -41,7 +41,7 @@ final class Advertiser {
         }
     }
 
-    /// bluetoothd and the adapter can be used.
+    /// Notes that bluetoothd and the adapter can be used.
     func reached() {
         machine.reached()
     }
@@ -54,9 +54,9 @@ final class Advertiser {
 
     // MARK: Events
 
-    /// The kernel stops advertising when a central connects.
+    /// Notes that a central connected, for which the kernel stops advertising.
     ///
-    /// After another registration the device is found by others.
+    /// The advertisement is registered again, so that other centrals can find the device.
     func linkBegan(isolation: isolated any Actor = #isolation) {
         machine.linkBegan()
         start()
@@ -75,7 +75,7 @@ final class Advertiser {
         machine.lost()
     }
 
-    /// bluetoothd released the advertisement by itself.
+    /// Notes that bluetoothd released the advertisement by itself.
     func released() {
         if machine.released(), adapter.session.isPresent {
             adapter.send(.report(.advertisingChanged(.silent)))
@@ -92,14 +92,14 @@ final class Advertiser {
         if let error { throw error }
     }
 
-    /// Starts the task on the actor that owns the advertiser, unless it is running.
+    /// Starts the task on the actor that owns the advertiser, unless the task is running.
     private func start(isolation: isolated any Actor = #isolation) {
         guard !isRunning else { return }
         isRunning = true
         Task {
             let error = await takeSteps(isolation: isolation)
-            // Nothing runs in between: a caller that came before the last step is answered, a later one
-            // starts a task.
+            // Nothing runs between the last step and this line. The task answers callers that came before,
+            // and a later caller starts a new task.
             isRunning = false
             let ended = waiters
             waiters = []
@@ -107,7 +107,7 @@ final class Advertiser {
         }
     }
 
-    /// Returns the error if the advertisement is given up.
+    /// Carries out the machine's steps, and returns the error if the request is withdrawn.
     private func takeSteps(isolation: isolated any Actor) async -> RadioError? {
         while true {
             let step = machine.next(at: RadioClock.now)
@@ -148,7 +148,7 @@ final class Advertiser {
         return nil
     }
 
-    /// The report of an advertisement, with the adapter's address.
+    /// Returns the report of an advertisement, with the adapter's address.
     private func report(on advertising: BlueZAdvertising) -> AdvertisingReport {
         var report = advertising.report
         report.address = adapter.session.adapter?.deviceAddress

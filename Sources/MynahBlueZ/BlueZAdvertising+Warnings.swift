@@ -1,9 +1,9 @@
 import MynahCore
 
 extension BlueZAdvertising {
-    /// The advertisement of a radio with these capabilities.
+    /// Encodes an advertisement for a radio with these capabilities.
     ///
-    /// Throws `advertisementRefused` if it does not fit.
+    /// Throws `advertisementRefused` if the advertisement does not fit.
     init(_ advertisement: Advertisement, _ capabilities: RadioCapabilities.Advertising) throws(RadioError) {
         do throws(AdvertisementError) {
             try self.init(
@@ -14,7 +14,8 @@ extension BlueZAdvertising {
         }
     }
 
-    /// The differences between the advertisement that was asked for and what bluetoothd sends, as warnings.
+    /// Returns warnings about the differences between the requested advertisement and the bytes that
+    /// bluetoothd sends.
     func warnings(keepsInterval: Bool) -> [RadioWarning] {
         var warnings: [RadioWarning] = []
         if advertisement.interval != nil, !keepsInterval {

@@ -5,10 +5,14 @@ import MynahSupport
 /// An advertisement as it is registered with bluetoothd, and the bytes that bluetoothd sends for it
 /// (src/advertising.c).
 ///
-/// bluetoothd composes the bytes itself: service UUIDs, solicited ones, manufacturer data, service data,
-/// appearance, raw data, and the Flags last. The local name goes to the scan response, after the fields that
-/// are registered for it (from 5.80 on) and before the raw data. The length is checked before, because a live
-/// change that does not fit ends bluetoothd before 5.74.
+/// bluetoothd composes the bytes in this order: service UUIDs, solicited service UUIDs, manufacturer data,
+/// service data, appearance, raw data, and the Flags.
+///
+/// The local name is sent in the scan response. There it follows the fields that are registered for the scan
+/// response (from 5.80 on), and precedes the raw data.
+///
+/// The length is checked before the registration, because a live change that does not fit terminates
+/// bluetoothd before 5.74.
 package struct BlueZAdvertising: Hashable, Sendable {
     /// The advertisement to register.
     package let advertisement: Advertisement
@@ -16,21 +20,21 @@ package struct BlueZAdvertising: Hashable, Sendable {
     package let data: [ADStructure]
     /// The AD structures of the scan response.
     package let scanResponse: [ADStructure]
-    /// The parts of exact bytes that are not sent, or not whole.
+    /// The parts of the requested exact bytes that are not sent, or only partly.
     package let lost: [AdvertisingReport.Omission]
-    /// The fields for the scan response, besides the name.
+    /// The fields of the scan response besides the name.
     private let beside: Advertisement.Contents
     private let keepsInterval: Bool
-    /// Whether exact bytes were asked for.
+    /// Whether the request was for exact bytes.
     let isExact: Bool
     private let omitted: [AdvertisingReport.Omission]
 
-    /// The advertisement of a radio with these capabilities.
+    /// Encodes an advertisement for a radio with these capabilities.
     ///
     /// Throws an error for the first field that does not fit.
     ///
-    /// Exact bytes become the nearest advertisement that bluetoothd can compose. Fields that do not fit are
-    /// left out.
+    /// Exact bytes become the nearest advertisement that bluetoothd can compose, without the fields that do
+    /// not fit.
     package init(
         _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false
     ) throws(AdvertisementError) {
@@ -66,8 +70,9 @@ package struct BlueZAdvertising: Hashable, Sendable {
         self.lost = lost
     }
 
-    /// Types that make the whole registration fail (src/shared/ad.c): they have fields of their own, or are
-    /// not allowed.
+    /// Whether a raw structure of a type makes the whole registration fail (src/shared/ad.c).
+    ///
+    /// Such types have fields of their own, or are not allowed.
     private static func isRefused(_ type: ADType) -> Bool {
         switch type.rawValue {
         case 0x01...0x0A, 0x0D...0x12, 0x14...0x23, 0x27...0x2B, 0x3D, 0xFF: true
@@ -79,16 +84,16 @@ package struct BlueZAdvertising: Hashable, Sendable {
         "bluetoothd accepts no raw AD structures of type 0x\(Hex.encode([type.rawValue]))"
     }
 
-    /// The bytes in bluetoothd's order.
+    /// Composes the AD structures in bluetoothd's order.
     ///
-    /// `beside` has the fields of the scan response beside the advertisement's name.
+    /// `beside` has the fields of the scan response besides the name.
     static func compose(
         _ advertisement: Advertisement, scanResponse beside: Advertisement.Contents = Advertisement.Contents()
     ) throws(AdvertisementError) -> (data: [ADStructure], scanResponse: [ADStructure]) {
         var shortened = advertisement.data.asSent
         shortened.txPower = nil
         var data: [ADStructure] = []
-        // The Flags are last, and the kernel adds the power after them.
+        // bluetoothd adds the Flags last, and then the kernel adds the transmit power.
         let reserved = 3 + (advertisement.txPower == nil ? 0 : 3)
         for (field, structures) in AccessoryAdvertising.fields(of: shortened) {
             let available = ExactAdvertisement.legacyCapacity - reserved - data.byteCount
@@ -127,20 +132,20 @@ package struct BlueZAdvertising: Hashable, Sendable {
         return structures
     }
 
-    /// The interval as a radio sends it: whole steps of 0.625 ms, which the kernel rounds to.
+    /// Rounds an interval to steps of 0.625 ms, as the kernel does.
     static func rounded(_ interval: Duration) -> Duration {
         let (seconds, attoseconds) = interval.components
         let steps = (Double(seconds) * 1000 + Double(attoseconds) / 1e15) / 0.625
         return .microseconds(Int64(steps.rounded(.down)) * 625)
     }
 
-    /// The report of what is on the air.
+    /// The report of the advertisement while it is on the air.
     package var report: AdvertisingReport {
         var omitted = omitted + lost
         var interval: ClosedRange<Duration>?
         if let asked = advertisement.interval {
             if keepsInterval {
-                // bluetoothd takes whole milliseconds.
+                // bluetoothd accepts only whole milliseconds.
                 let milliseconds = Self.rounded(.milliseconds(Self.milliseconds(asked)))
                 interval = milliseconds...milliseconds
                 if asked < .milliseconds(20) {
@@ -169,7 +174,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
             for (index, uuid) in list.enumerated() where uuid.asSent.width != uuid.width {
                 omitted.append(
                     .init(
-                        // A UUID of exact bytes has no place in the profile's list.
+                        // A UUID from exact bytes has no index in the profile's list.
                         item: isExact ? field : "\(field)[\(index)]",
                         reason: "bluetoothd sends \(uuid) in 16 bits, not as it is written"))
             }
@@ -190,7 +195,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
         return UInt32(clamping: max(20, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 
-    /// The LEAdvertisement1 properties, by name.
+    /// The properties of the D-Bus interface LEAdvertisement1, by name.
     var properties: [String: DBusValue] {
         var values: [String: DBusValue] = [
             "Type": .string(advertisement.isConnectable ? "peripheral" : "broadcast"),
@@ -208,14 +213,15 @@ package struct BlueZAdvertising: Hashable, Sendable {
         return values
     }
 
-    /// The properties that bluetoothd reads at the registration, and later only with `--experimental`.
+    /// The properties that bluetoothd reads at the registration, and rereads later only with
+    /// `--experimental`.
     private var scanResponseProperties: [String: DBusValue] {
         Dictionary(
             uniqueKeysWithValues: Self.lists(of: beside).map { name, value in ("ScanResponse" + name, value) }
         )
     }
 
-    /// Returns whether it can replace another one without another registration.
+    /// Whether this advertisement can replace another one without another registration.
     ///
     /// The kernel does not send a scan response that becomes empty, so the old name would stay on the air.
     func isLiveChange(of other: BlueZAdvertising) -> Bool {
@@ -251,7 +257,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
         return values
     }
 
-    /// All properties that the radio may use, with their types.
+    /// All properties that the radio may use, with their D-Bus types.
     static let propertyTypes: [(name: String, type: String)] = [
         ("Type", "s"), ("ServiceUUIDs", "as"), ("SolicitUUIDs", "as"), ("ManufacturerData", "a{qv}"),
         ("ServiceData", "a{sv}"), ("Data", "a{yv}"), ("Discoverable", "b"), ("Includes", "as"),
@@ -264,7 +270,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
 }
 
 extension BluetoothUUID {
-    /// The UUID as bluetoothd sends it: in 16 bits if it has 16, even if it is written in 128
+    /// The UUID as bluetoothd sends it: in 16 bits if possible, even if the profile has all 128
     /// (bt_string_to_uuid).
     fileprivate var asSent: BluetoothUUID {
         width == .bits128 ? assignedNumber.map { BluetoothUUID($0) } ?? self : self

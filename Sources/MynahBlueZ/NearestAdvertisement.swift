@@ -1,14 +1,14 @@
 import MynahCore
 import MynahSupport
 
-/// The advertisement nearest to exact bytes that bluetoothd can compose, and the differences.
+/// The nearest advertisement to exact bytes that bluetoothd can compose, and the differences.
 struct NearestAdvertisement {
     var advertisement = Advertisement()
     /// The fields of the scan response besides the name.
     private(set) var scanResponse = Advertisement.Contents()
-    /// The parts that are sent in another way.
+    /// The parts that are sent in a different form.
     private(set) var omitted: [AdvertisingReport.Omission] = []
-    /// The parts that are not sent, or not whole.
+    /// The parts that are not sent, or only partly.
     private(set) var lost: [AdvertisingReport.Omission] = []
     private let placesScanResponse: Bool
 
@@ -44,9 +44,9 @@ struct NearestAdvertisement {
         }
     }
 
-    /// bluetoothd sends the name only in the scan response.
+    /// Makes room for the name in the scan response, because bluetoothd sends it only there.
     ///
-    /// Other fields there make room for it, or it is cut.
+    /// Other fields are moved out of the scan response, or the name is shortened.
     private mutating func makeRoomForName() {
         guard let name = AccessoryAdvertising.nameStructure(of: advertisement) else { return }
         let others = AccessoryAdvertising.fields(of: scanResponse).flatMap(\.structures).byteCount
@@ -201,7 +201,8 @@ struct NearestAdvertisement {
 }
 
 extension Advertisement.ManufacturerData {
-    /// `true` for the data of an iPhone's overflow area.
+    /// Whether the data is an iPhone's overflow area, which advertises the services of apps in the
+    /// background.
     fileprivate var isOverflowArea: Bool {
         company == OverflowArea.company && data.first == OverflowArea.type
             && data.count == OverflowArea.byteCount + 1

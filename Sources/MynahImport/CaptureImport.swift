@@ -1,9 +1,9 @@
 import MynahCore
 import MynahSupport
 
-/// Imports a device from a capture of HCI, or from the export of another tool.
+/// Imports a device from an HCI capture, or from the export of another tool.
 package enum CaptureImport {
-    /// A device as files of a profile.
+    /// An imported device as the files of a profile.
     package struct Result: Sendable {
         /// The device's name.
         package var name: String
@@ -11,9 +11,9 @@ package enum CaptureImport {
         package var profile: String
         /// The lines of the recording; empty if there is none.
         package var recording: RecordingText
-        /// The name of the recording, whether or not there is one; `nil` if no name was wanted.
+        /// The name of the recording, which may be empty, or `nil` if no name was wanted.
         package var recordingFile: String?
-        /// How many values with times the profile lacks, because it has no recording.
+        /// The number of timed values that the profile lacks, because it has no recording.
         package var lostValues: Int
         /// Warnings for the user.
         package var warnings: [String]
@@ -21,10 +21,12 @@ package enum CaptureImport {
 
     /// Reads a capture or an export, and writes the profile of one device.
     ///
-    /// `source` is the file's name for a comment. `keys` are for the encrypted links of a sniffer. `device`
-    /// is an address, a name or the beginning of a name; it is needed if the capture shows several.
-    /// `recordingFile` makes the name of the recording from the name of the device; without it, values that
-    /// were sent become constant ones.
+    /// - `source` is the file's name, for a comment.
+    /// - `keys` decrypt the encrypted links of a sniffer's capture.
+    /// - `device` is an address, a name or the beginning of a name. It is required if the capture shows
+    ///   several devices.
+    /// - `recordingFile` makes the name of the recording from the device's name. Without it, sent values
+    ///   become constants.
     package static func profile(
         from bytes: [UInt8], named source: String, device wanted: String? = nil,
         keys: LongTermKeys = LongTermKeys(), recordingFile: ((String) -> String)? = nil
@@ -39,7 +41,7 @@ package enum CaptureImport {
             return result(of: imported, from: .file(source), recordingFile: nil, warnings: warnings)
         }
         let (device, read) = try device(wanted, in: bytes, keys)
-        // A connection's number is no name of a device.
+        // The number of a connection is not a device name.
         var imported = ImportedProfile(device.device, fallback: device.address ?? "Imported device")
         if case .remote(let address) = device.device.key, let count = read.unreadable[address] {
             imported.notes.append(
@@ -54,7 +56,7 @@ package enum CaptureImport {
             warnings: read.warnings + imported.warnings)
     }
 
-    /// Reads a capture, and writes what its central did with one device as the script of an app.
+    /// Reads a capture, and writes the central's use of one device as the script of an app.
     package static func phone(
         from bytes: [UInt8], named source: String, device wanted: String? = nil,
         keys: LongTermKeys = LongTermKeys()
@@ -88,7 +90,9 @@ package enum CaptureImport {
         return (try choose(wanted, among: analysis.devices, read), read)
     }
 
-    /// The wanted device; an encrypted link without a key is the reason if there is none.
+    /// Returns the wanted device.
+    ///
+    /// If there is none, the error may name an encrypted link without a key as the reason.
     private static func choose(
         _ wanted: String?, among devices: [ObservedDevice], _ read: CaptureReader.Outcome
     ) throws(ImportProblem) -> DeviceChoice.Candidate {

@@ -2,16 +2,16 @@ import MynahSupport
 
 /// Reads the file to import.
 package enum ImportFile {
-    /// The size limit, in bytes; a phone's log of a day is smaller.
+    /// The most bytes of a file; a phone's log of a day is smaller.
     package static let maximumSize = 256 << 20
 
-    /// The bytes of a regular file.
+    /// Returns the bytes of a regular file.
     package static func contents(of path: String) throws(ImportProblem) -> [UInt8] {
         let kind: InputFile.Kind
         do throws(InputFile.Problem) {
             let file = try InputFile(path)
             kind = file.kind
-            // Before memory is taken for it.
+            // The size is checked before memory is reserved for the file.
             if kind == .regular, file.size > maximumSize { throw .tooLarge }
             if kind == .regular { return try file.read(atMost: maximumSize) }
         } catch .tooLarge {

@@ -1,10 +1,10 @@
-/// The reason why a file cannot be imported, what to do about it, and the byte or the line that it is about.
+/// The reason why a file cannot be imported, the remedy, and the byte or line with the problem.
 package struct ImportProblem: Error, Hashable, Sendable {
     /// The error and its remedy, without a full stop.
     package var message: String
-    /// The byte of the file, counted from 0; `nil` if it is about the whole file.
+    /// The offset of the byte in the file, or `nil` if the problem concerns the whole file.
     package var offset: Int?
-    /// The line of a text, counted from 1.
+    /// The number of the line in a text file, counted from 1.
     package var line: Int?
 
     package init(_ message: String, at offset: Int? = nil) {
@@ -19,7 +19,7 @@ package struct ImportProblem: Error, Hashable, Sendable {
 }
 
 extension ImportProblem: CustomStringConvertible {
-    /// The message after its place.
+    /// The message with its position before it.
     package var description: String {
         let place = offset.map { "at byte \($0): " } ?? line.map { "at line \($0): " }
         return (place ?? "") + message

@@ -2,24 +2,26 @@ package import MynahCore
 package import MynahHCI
 package import MynahSupport
 
-/// Sees the packets of a host, so that the device it connects to becomes a profile without a file.
+/// Observes a host's packets, so that a device that it connects to can become a profile without a capture
+/// file.
 package final class LiveCapture: Sendable {
     private let analysis: Lock<CaptureAnalysis>
     private let clock: RunClock
     private let warn: @Sendable (String) -> Void
 
-    /// A capture without packets; `warn` takes a sentence without a full stop when values are no longer kept.
+    /// Makes a capture without packets; `warn` gets a sentence without a full stop when values are no longer
+    /// kept.
     package init(clock: RunClock = .real, warn: @escaping @Sendable (String) -> Void = { _ in }) {
-        // The first value of each characteristic comes on top.
+        // The first value of each characteristic is kept beyond the limit.
         analysis = Lock(CaptureAnalysis(byteLimit: ProfileText.maximumRecordingSize - (1 << 16)))
         self.clock = clock
         self.warn = warn
     }
 
-    /// Takes each packet of the host's transport.
+    /// The tap that gets each packet of the host's transport.
     package var tap: TappedTransport.Tap {
         { packet, isFromController in
-            // Of a clock that never goes back.
+            // The run's clock never goes backwards.
             let microseconds = self.clock.now.offset / .microseconds(1)
             self.add(packet, isFromController: isFromController, at: Int64(microseconds))
         }
@@ -34,14 +36,14 @@ package final class LiveCapture: Sendable {
         for warning in warnings { warn(warning) }
     }
 
-    /// The profile of the device with an address, or of the one that the host was connected to.
+    /// Returns the profile of the device with an address, or of the device that the host connected to.
     ///
-    /// `recordingFile` is as in `CaptureImport`. Throws if the device was not heard.
+    /// `recordingFile` is as in `CaptureImport`. Throws an error if the capture has no packet of the device.
     package func profile(
         of address: DeviceAddress, recordingFile: ((String) -> String)? = nil
     ) throws(ImportProblem) -> CaptureImport.Result {
         let devices = analysis.withLock(\.devices)
-        // A device with a bond may be connected by another address than it advertised with.
+        // A bonded device may be connected by another address than it advertised with.
         let connected = devices.filter { $0.linkCount > 0 && $0.server.isDiscovered }
         let own = devices.filter { $0.key == .remote(address) }
         guard
@@ -49,7 +51,7 @@ package final class LiveCapture: Sendable {
                 ?? (connected.count == 1 ? connected[0] : nil)
                 ?? own.first
         else { throw ImportProblem("the device \(address) was not heard") }
-        // This host listened all the time, so a slow device has few advertisements, but none is missing.
+        // This host scanned all the time, so a slow device has few advertisements, but none is missing.
         device.advertising.neededGaps = 2
         let imported = ImportedProfile(device, fallback: address.description)
         return CaptureImport.result(

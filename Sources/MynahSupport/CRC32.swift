@@ -1,4 +1,5 @@
-/// The CRC-32 of Ethernet and zip (polynomial 0x04C11DB7, reflected) of bytes that come in pieces.
+/// Computes the CRC-32 of Ethernet and zip (polynomial 0x04C11DB7, reflected) over bytes that arrive in
+/// pieces.
 package struct CRC32: Hashable, Sendable {
     private static let table: [UInt32] = (0..<256).map { (byte: UInt32) in
         (0..<8).reduce(byte) { value, _ in value >> 1 ^ (value & 1 == 0 ? 0 : 0xEDB8_8320) }
@@ -8,10 +9,10 @@ package struct CRC32: Hashable, Sendable {
 
     package init() {}
 
-    /// The CRC of the bytes so far.
+    /// The CRC of the bytes added so far.
     package var value: UInt32 { ~register }
 
-    /// Adds bytes.
+    /// Adds bytes to the CRC.
     package mutating func update(_ bytes: some Sequence<UInt8>) {
         for byte in bytes {
             register = register >> 8 ^ Self.table[Int(UInt8(truncatingIfNeeded: register) ^ byte)]

@@ -1,6 +1,6 @@
-/// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+/// Computes the SHA-256 (FIPS 180-4) of bytes that arrive in pieces.
 package struct SHA256: Sendable {
-    /// The fractional parts of the cube roots of the first 64 primes.
+    /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
     private static let constants: [UInt32] = [
         0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5,
         0x3956_C25B, 0x59F1_11F1, 0x923F_82A4, 0xAB1C_5ED5,
@@ -21,25 +21,27 @@ package struct SHA256: Sendable {
     ]
     private static let blockLength = 64
 
-    /// The hash so far; it begins with the fractional parts of the square roots of the first eight primes.
+    /// The hash of the complete blocks.
+    ///
+    /// The hash begins with the fractional parts of the square roots of the first eight primes.
     private var hash: [UInt32] = [
         0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A,
         0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
     ]
-    /// The bytes of a block that is not complete.
+    /// The added bytes that do not fill a block yet.
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 
     package init() {}
 
-    /// The hash of whole bytes.
+    /// Returns the hash of these bytes.
     package static func digest(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var hash = SHA256()
         hash.update(bytes)
         return hash.digest
     }
 
-    /// Adds bytes.
+    /// Adds bytes to the hash.
     package mutating func update(_ bytes: some Collection<UInt8>) {
         count += UInt64(bytes.count)
         rest.append(contentsOf: bytes)
@@ -51,10 +53,10 @@ package struct SHA256: Sendable {
         rest.removeFirst(start)
     }
 
-    /// The hash of the bytes so far.
+    /// The hash of the bytes added so far.
     package var digest: [UInt8] {
         var last = self
-        // A bit 1, then zeros, and the number of bits in the last eight bytes of a block.
+        // The last block ends with a bit 1, zeros, and the number of bits in eight bytes.
         let zeros = (2 * Self.blockLength - 9 - rest.count) % Self.blockLength
         let length = (0..<8).map { UInt8(truncatingIfNeeded: (count << 3) >> (56 - 8 * $0)) }
         last.update([0x80] + [UInt8](repeating: 0, count: zeros) + length)

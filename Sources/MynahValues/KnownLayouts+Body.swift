@@ -8,7 +8,7 @@ extension KnownLayouts {
                     1, .otherUnit(["currentCuffPressure"]), announces("timestamp"), announces("pulseRate"),
                     announces("userID"), announces("status")),
                 field("currentCuffPressure", .medfloat16, "mmHg", or: .init("kPa")),
-                // Both are not used, and are NaN.
+                // These two fields are not used, and are NaN.
                 field("diastolic", .medfloat16), field("meanArterialPressure", .medfloat16),
                 field("timestamp", .dateTime), field("pulseRate", .medfloat16, "bpm"),
                 field("userID", uint8), pressureStatus,

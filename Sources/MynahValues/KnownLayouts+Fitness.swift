@@ -119,7 +119,7 @@ extension KnownLayouts {
         }
     }
 
-    /// The fields for the range of a target.
+    /// Returns the fields of a target's supported range.
     ///
     /// The range of the resistance level has two octets for a number, in tenths, as in Fitness Machine
     /// Service 1.0. The SIG's later files have one octet, but no trainer sends that.
@@ -143,7 +143,7 @@ extension KnownLayouts {
         ]
     }
 
-    /// The More Data bit; if it is 0, these fields are present.
+    /// Returns the More Data bit, which is 0 if these fields are present.
     private static func withoutMoreData(_ names: String...) -> LayoutBit {
         .announces(names, isInverted: true)
     }

@@ -77,7 +77,7 @@ extension KnownLayouts {
                     .otherUnit(["concentration"]), announces("sensorStatus"), .boolean("contextFollows")),
                 field("sequenceNumber", uint16), field("baseTime", .dateTime),
                 field("timeOffset", sint16, "min"),
-                // Moles a litre on the air; people read thousandths of them.
+                // The value is sent in moles a litre, but people read millimoles.
                 field("concentration", .medfloat16, "kg/L", or: .init("mmol/L", Resolution(1000))),
                 bits(
                     "typeAndLocation", 1,

@@ -1,11 +1,11 @@
 package import MynahCore
 
 extension KnownLayouts {
-    /// The layout of a service's data in advertising, or `nil` if the SIG defines none or this table does not
-    /// have it.
+    /// Returns the layout of a service's advertised data, or `nil` if the SIG defines none or it is not in
+    /// this table.
     package static func serviceData(of service: BluetoothUUID) -> ValueLayout? {
         switch service.assignedNumber {
-        // The measurement, as it is broadcast (Cycling Power Service 1.1, 3.2).
+        // The service data is the measurement (Cycling Power Service 1.1, 3.2).
         case 0x1818: layout(of: "2A63")
         case 0x1826: fitnessMachineData
         default: nil

@@ -1,7 +1,7 @@
 import MynahCore
 
 extension KnownLayouts {
-    /// The control point of Nordic's secure DFU: its requests, and the responses to them (nRF5 SDK 17.1).
+    /// The control point of Nordic's secure DFU, with requests and responses (nRF5 SDK 17.1).
     static var nordicUpdate: Entries {
         func with(_ opcode: Double) -> LayoutField.Condition { .init("opcode", .equal, opcode) }
         return [

@@ -3,11 +3,12 @@ import MynahSupport
 
 /// The layouts of the SIG's characteristics (GATT Specification Supplement).
 ///
-/// Those of the fitness machine's control point and status are its service's (Fitness Machine Service 1.0.1),
-/// and so are those of HID (HID Service Specification 1.0). Fields have the SIG's names in camelCase, and
-/// numbers the unit in which people read them.
+/// The layouts of the Fitness Machine Control Point and Status are from Fitness Machine Service 1.0.1, and
+/// those of HID from HID Service Specification 1.0.
+///
+/// Fields have the SIG's names in camelCase. Numbers have the units in which people read them.
 package enum KnownLayouts {
-    /// The layout of a characteristic, or `nil` if this table does not have it.
+    /// Returns the layout of a characteristic, or `nil` if this table does not have it.
     package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {
         guard let number = uuid.assignedNumber else { return vendors[uuid] }
         return made[number]
@@ -18,7 +19,7 @@ package enum KnownLayouts {
         (0x2A00...0x2BFF).compactMap { number in made[number].map { (number, $0) } }
     }
 
-    /// The layouts by number, made at first use: all of them would take 50 kB, and a device needs few.
+    /// The layouts by number, made at first use: all of them would need 50 kB, and a device uses few.
     private static let made = MadeOnce<UInt16, ValueLayout> { number in
         let entries =
             general(number) ?? input(number) ?? health(number) ?? body(number) ?? fitness(number)
@@ -26,12 +27,12 @@ package enum KnownLayouts {
         return entries.map { ValueLayout($0) }
     }
 
-    /// The layouts of companies' characteristics.
+    /// The layouts of characteristics that companies defined.
     private static let vendors: [BluetoothUUID: ValueLayout] = [
         "8EC90001-F315-4F60-9FB8-838830DAEA50": ValueLayout(nordicUpdate), midiPackets: midi,
     ]
 
-    // Short ways to write the tables.
+    // Shorthands for the tables.
     typealias Entries = [LayoutField]
     typealias Kind = LayoutField.Kind
     static let uint8 = Kind.integer(octets: 1, isSigned: false)
@@ -62,7 +63,7 @@ package enum KnownLayouts {
         LayoutField(name, .bits(octets: octets, bits))
     }
 
-    /// A field of one octet with a name for each number.
+    /// Returns a field of one octet, with a name for each number from 0 on.
     static func choice(_ name: String, _ names: String..., when condition: LayoutField.Condition? = nil)
         -> LayoutField
     {

@@ -1,11 +1,11 @@
 import MynahSupport
 
-/// A packet of MIDI over Bluetooth LE (MIDI over Bluetooth Low Energy 1.0a).
+/// Converts packets of MIDI over Bluetooth LE (MIDI over Bluetooth Low Energy 1.0a) to fields and back.
 ///
-/// The fields are `timestamps`, in milliseconds of a clock of 13 bits, and `messages`, a text such as
-/// `note on channel 1 note 60 velocity 100; timing clock`.
+/// The fields are `timestamps`, in milliseconds of a clock of 13 bits, and `messages`, a text such as `note
+/// on channel 1 note 60 velocity 100; timing clock`.
 enum MIDIPacket {
-    /// The messages of the MIDI 1.0 specification by their status, with the names of their data.
+    /// The MIDI 1.0 messages by their status, with the names of their data.
     private static let names: [(status: UInt8, name: String, data: [String])] = [
         (0x80, "note off", ["note", "velocity"]), (0x90, "note on", ["note", "velocity"]),
         (0xA0, "polyphonic key pressure", ["note", "pressure"]),
@@ -17,21 +17,21 @@ enum MIDIPacket {
         (0xFB, "continue", []), (0xFC, "stop", []), (0xFE, "active sensing", []), (0xFF, "system reset", []),
     ]
     private static let channel = "channel"
-    /// A system exclusive message that began in an earlier packet.
+    /// The name for more data of a system exclusive message that began in an earlier packet.
     private static let more = "exclusive data"
     private static let exclusive: UInt8 = 0xF0
-    /// The milliseconds of the clock, and of the part that each message has.
+    /// The milliseconds until the packet's clock wraps, and until a message's part of it does.
     private static let (clock, low) = (8192, 128)
 
-    /// The messages whose data is one number of 14 bits, the lower 7 bits first.
+    /// Whether the data of a message is one number of 14 bits, the lower 7 bits first.
     private static func isWide(_ status: UInt8) -> Bool { status == 0xE0 || status == 0xF2 }
 
-    /// The status without the channel.
+    /// Returns the status without the channel number.
     private static func kind(_ status: UInt8) -> UInt8 { status < 0xF0 ? status & 0xF0 : status }
 
     // MARK: From bytes
 
-    /// The fields of a packet, or `nil` if it has no messages or breaks off.
+    /// Returns the fields of a packet, or `nil` if the packet has no messages or is cut off.
     static func fields(of packet: [UInt8]) -> [NamedField]? {
         var reader = Reader(rest: packet.dropFirst())
         guard let header = packet.first, header & 0xC0 == 0x80, packet.count > 1 else { return nil }
@@ -48,7 +48,7 @@ enum MIDIPacket {
     private struct Reader {
         var rest: ArraySlice<UInt8>
         var high = 0
-        /// The lower part of the last timestamp, and the status that a message may leave out.
+        /// The low part of the last timestamp, and the running status, which a message may omit.
         private var last: Int?
         private var running: UInt8?
         private var isExclusive = true
@@ -57,11 +57,11 @@ enum MIDIPacket {
 
         init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
-        /// Reads a message with its timestamp; returns `false` if there is none.
+        /// Reads a message with its timestamp, or returns `false` if there is none.
         mutating func readMessage() -> Bool {
             guard rest[rest.startIndex] >= 0x80 else { return readData() }
             let time = Int(rest.removeFirst() & 0x7F)
-            // The lower part has wrapped.
+            // The low part of the timestamp has wrapped.
             if let last, time < last { high += 1 }
             last = time
             guard let next = rest.first else { return false }
@@ -70,7 +70,7 @@ enum MIDIPacket {
             return read(next)
         }
 
-        /// Data without a status: of the running status, or of an exclusive message that goes on.
+        /// Reads data without a status: that of the running status, or of a continued exclusive message.
         private mutating func readData() -> Bool {
             if let running { return read(running) }
             guard isExclusive else { return false }
@@ -81,7 +81,8 @@ enum MIDIPacket {
         private mutating func read(_ status: UInt8) -> Bool {
             let kind = MIDIPacket.kind(status)
             guard let entry = MIDIPacket.names.first(where: { $0.status == kind }) else { return false }
-            // In a packet, only an exclusive message ends the running status. Real time may be anywhere.
+            // In a packet, only a system exclusive message ends the running status. Real-time messages may be
+            // anywhere.
             if status < 0xF0 { running = status }
             if status == MIDIPacket.exclusive { running = nil }
             if status < 0xF8 { isExclusive = status == MIDIPacket.exclusive }
@@ -125,7 +126,7 @@ enum MIDIPacket {
 
     // MARK: To bytes
 
-    /// The packet with these fields; a message has the timestamp 0 if none are given.
+    /// Encodes a packet with these fields; without timestamps, each message has the timestamp 0.
     static func packet(of fields: [NamedField]) throws(LayoutProblem) -> [UInt8] {
         guard case .text(let text)? = fields.first(where: { $0.name == "messages" })?.value else {
             throw LayoutProblem("messages", "messages is text, as in note on channel 1 note 60 velocity 100")
@@ -169,7 +170,7 @@ enum MIDIPacket {
         return times
     }
 
-    /// The status and the data of a message.
+    /// Parses a message, and returns its status and data.
     private static func message(_ text: String) throws(LayoutProblem) -> [UInt8] {
         let words = text.split(separator: " ").map(String.init)
         guard

@@ -1,19 +1,21 @@
 import MynahCore
 import MynahProfiles
 
-/// A service of a device that does more than keep its values.
+/// A service of a device, with a behavior that does more than keep its values.
 struct BehavingService: Sendable {
     var behavior: any ServiceBehavior
-    /// The key of each characteristic by the name that the behavior has for it; of several the first.
+    /// The keys of the characteristics, by the names that the behavior uses.
+    ///
+    /// If several characteristics have one name, the first counts.
     var attributes: [BluetoothUUID: AttributeKey] = [:]
-    /// The time between two ticks of a characteristic, if it is not a second.
+    /// The tick intervals of characteristics, if they differ from one second.
     var intervals: [BluetoothUUID: Duration] = [:]
 
     init(_ behavior: any ServiceBehavior) {
         self.behavior = behavior
     }
 
-    /// The behavior of a profile's service, if it has one.
+    /// Makes the behavior of a profile's service, or returns `nil` if it has none.
     init?(_ service: Profile.Service) {
         switch service.behavior {
         case .bloodPressure: self.init(StoredMeasurements("2A35", count: service.records))
@@ -37,7 +39,7 @@ struct BehavingService: Sendable {
         }
     }
 
-    /// A characteristic of it is published.
+    /// Adds a published characteristic of the service.
     mutating func add(_ characteristic: Profile.Characteristic, as key: AttributeKey) {
         let name = behavior.name(of: characteristic)
         guard attributes[name] == nil else { return }
@@ -45,7 +47,7 @@ struct BehavingService: Sendable {
         intervals[name] = characteristic.every
     }
 
-    /// Whether the behavior may change the characteristic's value, so that the radio cannot answer for it.
+    /// Whether the behavior may change the characteristic's value, so that the radio must ask for it.
     func changes(_ characteristic: BluetoothUUID) -> Bool { behavior.changed.contains(characteristic) }
 
     /// Whether the behavior alone sends the characteristic's value.

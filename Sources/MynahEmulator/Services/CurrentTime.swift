@@ -1,9 +1,9 @@
 import MynahCore
 
-/// Current Time Service 1.1: a write sets the clock, and the change is notified.
+/// Current Time Service 1.1: a write sets the clock, and subscribers are notified of the change.
 struct CurrentTime: ServiceBehavior {
     static let time: BluetoothUUID = "2A2B"
-    /// Date Time, day of the week, fractions of a second and the reason of the adjustment.
+    /// The length: Date Time, day of the week, fractions of a second and the reason of the adjustment.
     static let octets = 10
 
     let handled = [time]
@@ -13,7 +13,7 @@ struct CurrentTime: ServiceBehavior {
         [.change(.clock(nil), of: Self.time)]
     }
 
-    /// A date that does not exist or is not known is refused with error 0x80 (Data field ignored).
+    /// Sets the clock; a date that does not exist or is not known gets the error 0x80 (Data field ignored).
     func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
@@ -24,7 +24,7 @@ struct CurrentTime: ServiceBehavior {
         let tick = service.tick(of: Self.time)
         let clock = SetClock(
             date: date, fractions: value[8],
-            // Bit 0: a manual update.
+            // Bit 0 means a manual update.
             reason: value[9] == 0 ? 1 : value[9], since: tick, interval: service.interval(of: Self.time))
         return [
             .change(.clock(clock), of: Self.time),
@@ -33,17 +33,18 @@ struct CurrentTime: ServiceBehavior {
     }
 }
 
-/// A clock that was set at a tick.
+/// A date and a time that a central set, with the tick of the write.
 struct SetClock: Hashable, Sendable {
     var date: OctetDate
-    /// Fractions of a second, in 1/256.
+    /// The fractions of the second, in units of 1/256 s.
     var fractions: UInt8
-    /// The bits of the reason why it was set.
+    /// The bits of the Adjust Reason field.
     var reason: UInt8
     var since: UInt64
     var interval: Duration
 
-    /// A Current Time with its day of the week: the profile's, or that of a clock that was set.
+    /// Returns a Current Time with its day of the week: that of the set clock, or the profile's if none was
+    /// set.
     static func value(_ original: [UInt8], _ clock: SetClock?, at tick: UInt64) -> [UInt8] {
         guard original.count == CurrentTime.octets else { return original }
         guard let clock else {
@@ -59,7 +60,7 @@ struct SetClock: Hashable, Sendable {
         let milliseconds = UInt64(max(0, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
         let (product, isTooLong) = (tick > since ? tick - since : 0).multipliedReportingOverflow(
             by: milliseconds)
-        // The year 9999 is its last anyway.
+        // The clock does not go beyond the year 9999 anyway.
         return isTooLong ? 1 << 40 : Int64(product / 1000)
     }
 }

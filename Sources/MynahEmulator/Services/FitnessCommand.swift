@@ -25,7 +25,7 @@ struct FitnessCommand: Hashable, Sendable {
         case spinDown = 0x13
         case targetCadence = 0x14
 
-        /// The bit of the target setting features without which it is not supported; `nil` if it always is.
+        /// The bit of the target setting features that the command requires, or `nil` if it requires none.
         var feature: UInt32? {
             switch self {
             case .requestControl, .reset, .start, .stop: nil
@@ -49,7 +49,7 @@ struct FitnessCommand: Hashable, Sendable {
             }
         }
 
-        /// How many octets its parameter has.
+        /// The length of the parameter, in octets.
         var octets: Int {
             switch self {
             case .requestControl, .reset, .start: 0
@@ -64,7 +64,7 @@ struct FitnessCommand: Hashable, Sendable {
             }
         }
 
-        /// The opcode of the status that reports its execution, or `nil` if no status does.
+        /// The opcode of the status that reports the command's execution, or `nil` if no status does.
         var status: UInt8? {
             switch self {
             case .requestControl, .spinDown: nil
@@ -79,7 +79,7 @@ struct FitnessCommand: Hashable, Sendable {
             }
         }
 
-        /// The characteristic with the limits of its parameter.
+        /// The characteristic with the range of valid parameters, or `nil` if there is none.
         var range: BluetoothUUID? {
             switch self {
             case .targetSpeed: "2AD4"
@@ -91,11 +91,12 @@ struct FitnessCommand: Hashable, Sendable {
             }
         }
 
-        /// Whether its parameter is signed.
+        /// Whether the parameter is signed.
         var isSigned: Bool { self == .targetInclination || self == .targetPower }
 
-        /// The field of the machine's data that follows its target, and what the integer 1 of the parameter
-        /// is in the field's unit.
+        /// The fields of the machine's data that follow the target.
+        ///
+        /// `step` is the value of the integer 1 of the parameter, in the field's unit.
         var target: (fields: [String], step: Double)? {
             switch self {
             case .targetSpeed: (["instantaneousSpeed"], 0.01)
@@ -109,7 +110,7 @@ struct FitnessCommand: Hashable, Sendable {
         }
     }
 
-    /// The result in a response; PyPI's `bluetooth-sig` has the same codes.
+    /// The result code of a response; PyPI's `bluetooth-sig` has the same codes.
     enum Result: UInt8 {
         case success = 1
         case notSupported = 2
@@ -120,7 +121,7 @@ struct FitnessCommand: Hashable, Sendable {
     let opcode: Opcode
     let parameter: [UInt8]
 
-    /// The integers of the parameter, in sizes of one, two or three octets.
+    /// Returns an integer of one, two or three octets from the parameter.
     func integer(at offset: Int, octets: Int, isSigned: Bool) -> Int {
         Self.integer(parameter[offset..<offset + octets], isSigned: isSigned)
     }
@@ -134,7 +135,7 @@ struct FitnessCommand: Hashable, Sendable {
     /// The whole parameter as an integer.
     var integer: Int { Self.integer(parameter, isSigned: opcode.isSigned) }
 
-    /// Whether the parameter has the right length and a value that the machine can be set to.
+    /// Whether the parameter has the right length and is in the machine's range.
     func isValid(within range: [UInt8]?) -> Bool {
         guard parameter.count == opcode.octets else { return false }
         switch opcode {
@@ -142,8 +143,9 @@ struct FitnessCommand: Hashable, Sendable {
         case .wheelCircumference: return integer > 0
         default:
             guard let range, !range.isEmpty, range.count.isMultiple(of: 3) else { return true }
-            // A minimum, a maximum and an increment of one size. The resistance level has one octet in the
-            // SIG's files, and two with a sign in Fitness Machine Service 1.0, Wireshark and trainers.
+            // A range has a minimum, a maximum and an increment of one size. The resistance level has one
+            // octet in the SIG's files, but two and a sign in Fitness Machine Service 1.0, Wireshark and
+            // trainers.
             let size = range.count / 3
             let isSigned = opcode.isSigned || opcode == .targetResistance && size == 2
             let low = Self.integer(range[..<size], isSigned: isSigned)

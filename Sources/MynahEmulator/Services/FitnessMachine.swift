@@ -4,22 +4,22 @@ import MynahValues
 
 /// A fitness machine that follows the targets of its control point (Fitness Machine Service 1.0.1, 4.16).
 ///
-/// One central at a time controls it. The machine's data goes to a target as a first-order lag does.
+/// One central at a time has control. The machine's data approaches a target as a first-order lag does.
 struct FitnessMachine: ServiceBehavior {
     static let feature: BluetoothUUID = "2ACC"
     static let controlPoint: BluetoothUUID = "2AD9"
     static let status: BluetoothUUID = "2ADA"
-    /// Treadmill, Rower and Indoor Bike Data.
+    /// The characteristics Treadmill Data, Rower Data and Indoor Bike Data.
     static let data: [BluetoothUUID] = ["2ACD", "2AD1", "2AD2"]
     /// The fields that are 0 while the training is stopped or paused.
     private static let moving = [
         "instantaneousSpeed", "instantaneousCadence", "strokeRate", "instantaneousPower", "powerOutput",
     ]
 
-    /// The response to a command.
+    /// The opcode of the response to a command.
     private static let response: UInt8 = 0x80
 
-    /// A spin-down, which calibrates a trainer: its user rides fast, stops pedaling and lets it roll.
+    /// A spin-down, which calibrates a trainer: the user rides fast, stops pedaling, and lets the wheel roll.
     private enum SpinDown {
         case riding(until: Duration)
         case rolling(until: Duration)
@@ -30,18 +30,18 @@ struct FitnessMachine: ServiceBehavior {
             }
         }
 
-        /// How long each of the two takes.
+        /// The duration of each of the two phases.
         static let step = Duration.seconds(5)
         static let status: UInt8 = 0x14
         static let success: UInt8 = 2
         static let stopPedaling: UInt8 = 4
-        /// 20 and 30 km/h, the limits of the speed.
+        /// The limits of the target speed: 20 and 30 km/h.
         static let speeds: [UInt8] = [0xD0, 0x07, 0xB8, 0x0B]
     }
 
     let handled = [controlPoint]
     let changed = data
-    /// The central that controls it.
+    /// The central that has control of the machine.
     private(set) var controller: Peer.ID?
     private var isMoving = true
     private var targets: [String: Double] = [:]
@@ -79,7 +79,7 @@ struct FitnessMachine: ServiceBehavior {
 
     private func isSupported(_ opcode: FitnessCommand.Opcode, _ service: some ServiceState) -> Bool {
         guard let bit = opcode.feature else { return true }
-        // The target setting features follow the machine's own.
+        // The target setting features decide which targets the machine accepts.
         guard let features = service.value(of: Self.feature), features.count == 8 else { return false }
         let settings = features[4...].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return settings >> bit & 1 != 0
@@ -127,13 +127,14 @@ struct FitnessMachine: ServiceBehavior {
 
     // MARK: The machine's data
 
-    /// The speed now in m/s; 0 if the data has none.
+    /// Returns the current speed in m/s, or 0 if the machine's data has none.
     private func speed(_ service: some ServiceState) -> Double {
         let speeds = Self.data.flatMap(service.fields).first { $0.name == "instantaneousSpeed" }
         return (speeds?.value.number ?? 0) / 3.6
     }
 
-    /// A field goes from its number now to its target, or to 0 while nothing moves.
+    /// Makes a field approach its target from its current number, or 0 while the training is stopped or
+    /// paused.
     private mutating func approach(_ name: String, _ service: some ServiceState) {
         for data in Self.data {
             guard let field = service.fields(of: data).first(where: { $0.name == name }),
@@ -169,7 +170,7 @@ struct FitnessMachine: ServiceBehavior {
         }
     }
 
-    /// The machine keeps its targets, and another central may control it.
+    /// Ends the central's control; the machine keeps its targets.
     mutating func disconnected(_ central: Peer.ID) {
         if controller == central { controller = nil }
     }
@@ -177,20 +178,20 @@ struct FitnessMachine: ServiceBehavior {
 
 /// The resistance of a simulated road and of the air (Fitness Machine Service 1.0.1, 4.16.2.18).
 private struct RidingResistance {
-    /// The rider and the bicycle, in kg.
+    /// The mass of the rider and the bicycle, in kg.
     private static let mass = 85.0
     private static let gravity = 9.81
 
     /// The speed of the head wind, in m/s.
     let wind: Double
-    /// Of 1.
+    /// The slope of the road as a fraction, so that 0.01 is 1 %.
     let grade: Double
     /// The coefficient of rolling resistance.
     let rolling: Double
     /// The coefficient of wind resistance, in kg/m.
     let drag: Double
 
-    /// The parameter has been checked.
+    /// Reads the resistance from a command whose parameter is valid.
     init(_ command: FitnessCommand) {
         wind = Double(command.integer(at: 0, octets: 2, isSigned: true)) * 0.001
         grade = Double(command.integer(at: 2, octets: 2, isSigned: true)) * 0.0001
@@ -198,7 +199,7 @@ private struct RidingResistance {
         drag = Double(command.integer(at: 5, octets: 1, isSigned: false)) * 0.01
     }
 
-    /// The power that holds a speed, in W; no less than 0, because nobody pedals to brake.
+    /// Returns the power that keeps a speed, in W; at least 0, because a rider does not brake by pedaling.
     func power(at speed: Double) -> Double {
         let air = speed + wind
         let force = Self.mass * Self.gravity * (grade + rolling) + drag * air * air.magnitude

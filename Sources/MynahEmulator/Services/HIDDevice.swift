@@ -3,24 +3,24 @@ import MynahProfiles
 
 /// The HID service of a keyboard, a mouse or a gamepad (HID Service Specification 1.0).
 ///
-/// Each central has a protocol mode of its own, which is the report protocol when it connects. Keys that a
-/// test types go to each central in the reports of its mode.
+/// Each central has its own protocol mode, which is the report protocol when it connects. Keys that a test
+/// types are sent to each central in the reports of its mode.
 struct HIDDevice: ServiceBehavior {
     static let bootKeyboardInput: BluetoothUUID = "2A22"
     static let bootKeyboardOutput: BluetoothUUID = "2A32"
     static let reportMap: BluetoothUUID = "2A4B"
     static let controlPoint: BluetoothUUID = "2A4C"
-    /// The first input report.
+    /// The name of the first input report.
     static let report: BluetoothUUID = "2A4D"
     static let protocolMode: BluetoothUUID = "2A4E"
-    /// The first output report.
+    /// The name of the first output report here.
     ///
-    /// On the air it has the UUID of the input report; here it has a name of its own.
+    /// On the air, an output report has the same UUID as an input report.
     static let outputReport: BluetoothUUID = "00022A4D-0000-1000-8000-00805F9B34FB"
     private static let featureReport: BluetoothUUID = "00032A4D-0000-1000-8000-00805F9B34FB"
     static let reportReference: BluetoothUUID = "2908"
 
-    /// The values of the Protocol Mode (2.14).
+    /// The protocols of the Protocol Mode characteristic (2.14).
     enum Mode: UInt8 {
         case boot = 0
         case report = 1
@@ -36,10 +36,10 @@ struct HIDDevice: ServiceBehavior {
     let changed = [report, bootKeyboardInput]
     /// The centrals in boot protocol mode, in the order in which they chose it.
     private(set) var bootCentrals: [Peer.ID] = []
-    /// The keys that are typed and not sent yet.
+    /// The keystrokes that are not sent yet.
     private var typing = KeyQueue()
 
-    /// The name of a report is its type's: that is in its Report Reference, after its ID.
+    /// Returns the name of a characteristic: that of a report depends on the type in its Report Reference.
     func name(of characteristic: Profile.Characteristic) -> BluetoothUUID {
         guard characteristic.uuid == Self.report else { return characteristic.uuid }
         let reference = characteristic.descriptors.first { $0.uuid == Self.reportReference }?.value
@@ -57,7 +57,9 @@ struct HIDDevice: ServiceBehavior {
 
     // MARK: Requests
 
-    /// The specification has no errors of its own: an unknown number gets 0x06, and another length 0x0D.
+    /// Carries out a write; an unknown number gets the error 0x06, and a wrong length 0x0D.
+    ///
+    /// The specification has no errors of its own.
     mutating func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
@@ -67,8 +69,9 @@ struct HIDDevice: ServiceBehavior {
         let length = isOutput ? service.value(of: characteristic)?.count : 1
         guard value.count == length || length == 0 else { throw .invalidAttributeValueLength }
         if isOutput {
-            // Both set the same LEDs.
-            return outputs.filter { [0, value.count].contains(service.value(of: $0)?.count) }.map { .store(value, of: $0) }
+            // Both output reports set the same LEDs.
+            return outputs.filter { [0, value.count].contains(service.value(of: $0)?.count) }
+                .map { .store(value, of: $0) }
         }
         if characteristic == Self.controlPoint {
             guard Command(rawValue: value[0]) != nil else { throw .requestNotSupported }
@@ -94,21 +97,21 @@ struct HIDDevice: ServiceBehavior {
 
     // MARK: Typing
 
-    /// Why nothing can be typed.
+    /// The reason why no key can be typed.
     enum Refusal: Error, Equatable {
         /// The device's reports are not those of a keyboard.
         case isNoKeyboard
         /// No central is subscribed to the report of its protocol mode.
         case hasNoHost
-        /// So many reports wait to be sent.
+        /// Too many reports wait to be sent, namely this number.
         case isTyping(Int)
     }
 
-    /// Presses and releases keys, one after the other.
+    /// Types keys: presses and releases each of them in order.
     mutating func type(
         _ strokes: [KeyStroke], every gap: Duration, _ service: some ServiceState
     ) throws(Refusal) {
-        // Usage Page (Keyboard), and a report as in the boot protocol.
+        // Usage Page (Keyboard), and a report like that of the boot protocol.
         guard service.value(of: Self.reportMap)?.contains([0x05, 0x07]) == true,
             service.value(of: Self.report)?.count == KeyStroke.reportLength
         else { throw .isNoKeyboard }
@@ -134,19 +137,19 @@ struct HIDDevice: ServiceBehavior {
     }
 }
 
-/// Keyboard reports that wait for their time.
+/// Keyboard reports, each of which is sent at its time.
 private struct KeyQueue {
-    /// The most reports that wait.
+    /// The most waiting reports.
     private static let longest = 16_384
 
     private var reports: ArraySlice<(bytes: [UInt8], gap: Duration)> = []
-    /// The earliest time of the next one.
+    /// The earliest time of the next report.
     private var start = Duration.zero
 
     var count: Int { reports.count }
     var due: Duration? { reports.isEmpty ? nil : start }
 
-    /// Adds a press and a release for each key; returns `false` if too many wait.
+    /// Adds a press and a release for each key, or returns `false` if too many reports wait.
     mutating func add(_ strokes: [KeyStroke], every gap: Duration, at now: Duration) -> Bool {
         guard reports.count + 2 * strokes.count <= Self.longest else { return false }
         start = max(start, now)
@@ -157,7 +160,7 @@ private struct KeyQueue {
         return true
     }
 
-    /// The next report, if it is due.
+    /// Removes and returns the next report, or returns `nil` if its time has not come.
     mutating func next(at now: Duration) -> [UInt8]? {
         guard start <= now, let report = reports.popFirst() else { return nil }
         start = now + report.gap

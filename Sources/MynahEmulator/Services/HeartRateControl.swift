@@ -1,7 +1,7 @@
 import MynahCore
 import MynahValues
 
-/// Heart Rate Service 1.0, 3.3: 01 resets Energy Expended.
+/// The Heart Rate Control Point (Heart Rate Service 1.0, 3.3): the command 01 resets Energy Expended.
 struct HeartRateControl: ServiceBehavior {
     static let measurement: BluetoothUUID = "2A37"
     static let controlPoint: BluetoothUUID = "2A39"
@@ -9,7 +9,7 @@ struct HeartRateControl: ServiceBehavior {
     let handled = [controlPoint]
     let changed = [measurement]
 
-    /// Any other command gets 0x80 (Control Point Not Supported).
+    /// Resets Energy Expended; any other command gets the error 0x80 (Control Point Not Supported).
     func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
@@ -20,7 +20,7 @@ struct HeartRateControl: ServiceBehavior {
 }
 
 extension ServiceState {
-    /// Sets the number from which a counter continues, if the value has it.
+    /// Makes a counter of the value continue from a number, if the value has that counter.
     func shift(
         _ field: String, of characteristic: BluetoothUUID, to number: Double, below modulus: Double
     ) -> [ServiceEffect] {

@@ -1,10 +1,10 @@
 import MynahSupport
 
-/// A key of a keyboard with its modifiers (HID Usage Tables 1.5, 10).
+/// A key of a keyboard, with the modifiers that are held (HID Usage Tables 1.5, 10).
 struct KeyStroke: Hashable, Sendable {
     /// The usage of the key.
     var usage: UInt8
-    /// The modifiers that are held, as a report has them.
+    /// The modifiers, as the bits of a report.
     var modifiers: UInt8 = 0
 
     /// The length of a keyboard's input report in the boot protocol (HID 1.11, B.1).
@@ -16,16 +16,16 @@ struct KeyStroke: Hashable, Sendable {
     var report: [UInt8] { [modifiers, 0, usage, 0, 0, 0, 0, 0] }
 }
 
-/// A US keyboard.
+/// The keys of a US keyboard.
 enum USKeyboard {
-    /// No key makes a character of a text.
+    /// The error for a character that no key makes.
     struct Problem: Error, Equatable {
-        /// The character.
+        /// The character without a key.
         var character: Character
-        /// The character's place in the text, from 1.
+        /// The position of the character in the text, counted from 1.
         var place: Int
 
-        /// The message for a person.
+        /// The message for the user.
         var message: String {
             """
             no key of a US keyboard makes "\(PrintableText.of(String(character)))", character \(place) of \
@@ -36,7 +36,7 @@ enum USKeyboard {
 
     private static let leftShift: UInt8 = 0x02
 
-    /// Keys with successive usages: the usage of the first, the modifiers, and the characters.
+    /// The keys by rows of successive usages: the usage of the first key, the modifiers, and the characters.
     private static let rows: [(first: UInt8, modifiers: UInt8, characters: String)] = [
         (0x04, 0, "abcdefghijklmnopqrstuvwxyz"),
         (0x04, leftShift, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
@@ -49,7 +49,7 @@ enum USKeyboard {
     ]
 
     private static let keys: [Character: KeyStroke] = {
-        // A line ends with Enter, however it is written.
+        // Each kind of line break is the Enter key.
         var keys: [Character: KeyStroke] = ["\r": KeyStroke(usage: 0x28), "\r\n": KeyStroke(usage: 0x28)]
         for row in rows {
             for (index, character) in row.characters.enumerated() {
@@ -59,7 +59,7 @@ enum USKeyboard {
         return keys
     }()
 
-    /// The keys that make a text.
+    /// Returns the keys that type a text.
     static func strokes(of text: String) throws(Problem) -> [KeyStroke] {
         var strokes: [KeyStroke] = []
         for (index, character) in text.enumerated() {

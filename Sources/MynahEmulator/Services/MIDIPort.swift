@@ -1,6 +1,6 @@
 import MynahCore
 
-/// MIDI over Bluetooth LE 1.0a: a read is answered without bytes, and packets that are written are not kept.
+/// MIDI over Bluetooth LE 1.0a: a read returns no bytes, and written packets are not kept.
 struct MIDIPort: ServiceBehavior {
     static let packets: BluetoothUUID = "7772E5DB-3868-4112-A1A9-F2669D106BF3"
 

@@ -1,13 +1,14 @@
 import MynahProfiles
 
-/// A date and a time as the SIG's characteristics have them, in seven octets (GATT Specification Supplement,
-/// Date Time), and its seconds since 1970.
+/// A date and a time in the seven octets of the SIG's Date Time (GATT Specification Supplement), with its
+/// seconds since 1970.
 struct OctetDate: Hashable, Sendable {
     static let octets = 7
 
     let seconds: Int64
 
-    /// Returns `nil` for other than seven octets, and for a date that does not exist or is not known.
+    /// Parses seven octets; returns `nil` for another length, and for a date that does not exist or is not
+    /// known.
     init?(_ bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         guard bytes.count == Self.octets else { return nil }
@@ -19,7 +20,7 @@ struct OctetDate: Hashable, Sendable {
         self.seconds = seconds
     }
 
-    /// The date at a number of seconds since 1970-01-01, limited to years with four digits.
+    /// Makes the date at a number of seconds since 1970-01-01, limited to years with four digits.
     init(seconds: Int64) {
         self.seconds = min(max(seconds, CivilTime.first), CivilTime.last)
     }

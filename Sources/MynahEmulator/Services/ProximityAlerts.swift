@@ -1,24 +1,24 @@
 import MynahCore
 
-/// The alert of a device that is lost or called, as its events report it.
+/// The reason why a device begins or ends an alert, as its events report it.
 ///
 /// The level is 0 for no alert, 1 for a mild and 2 for a high one (Alert Level).
 enum AlertCause: String, Hashable, Sendable {
     /// The link was lost.
     case linkLoss
-    /// The link was made again.
+    /// The link was established again after it was lost.
     case connection
     /// A central wrote the level.
     case write
-    /// The link of the central that wrote it has ended.
+    /// The link of the central that wrote the level has ended.
     case disconnection
 }
 
-/// The characteristic Alert Level, which two services have.
+/// The values of the Alert Level characteristic, which two services have.
 enum AlertLevel {
     static let uuid: BluetoothUUID = "2A06"
 
-    /// The level in a value that a central has written.
+    /// Returns the level in a written value, or throws an error if it is invalid.
     static func of(_ value: [UInt8]) throws(ATTError) -> UInt8 {
         guard value.count == 1 else { throw .invalidAttributeValueLength }
         guard value[0] <= 2 else { throw .valueNotAllowed }
@@ -26,7 +26,7 @@ enum AlertLevel {
     }
 }
 
-/// Link Loss Service 1.0.1: a lost link raises the alert of the level that a central has set, and a new link
+/// Link Loss Service 1.0.1: a lost link raises an alert with the level that the central set, and a new link
 /// ends it.
 struct LinkLoss: ServiceBehavior {
     let handled = [AlertLevel.uuid]
@@ -58,10 +58,11 @@ struct LinkLoss: ServiceBehavior {
     }
 }
 
-/// Immediate Alert Service 1.0: the level that a central writes, until it writes another or its link ends.
+/// Immediate Alert Service 1.0: an alert has the level that a central wrote, until the next write or the end
+/// of its link.
 struct ImmediateAlert: ServiceBehavior {
     let handled = [AlertLevel.uuid]
-    /// The central whose alert it is.
+    /// The central that wrote the level of the alert.
     private var owner: Peer.ID?
 
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {

@@ -1,15 +1,15 @@
 import MynahCore
 
-/// The stored records of a meter, and the control point that pages them.
+/// The stored records of a meter, and the control point that reports, counts and deletes them.
 ///
-/// Each record is the value of a tick. A report sends them one by one, and its response in the end.
+/// Each record is the value of a tick. A report sends its records one by one, and then the response.
 struct RecordAccess: ServiceBehavior {
     static let controlPoint: BluetoothUUID = "2A52"
 
-    /// A report that is under way.
+    /// A report whose records are being sent.
     private struct Report {
         var records: ArraySlice<StoredRecord>
-        /// When the next record is sent.
+        /// The time at which the next record is sent.
         var due: Duration
     }
 
@@ -20,7 +20,7 @@ struct RecordAccess: ServiceBehavior {
 
     let handled = [controlPoint]
     let service: RecordedService
-    /// How many records are stored at the start.
+    /// The number of records that are stored at the start.
     let count: Int
     private(set) var records: [StoredRecord] = []
     private var reports: [Peer.ID: Report] = [:]
@@ -97,7 +97,7 @@ struct RecordAccess: ServiceBehavior {
         return due.sorted { $0.rawValue < $1.rawValue }.flatMap { sendNext(to: $0, state) }
     }
 
-    /// Sends one record of a report, and after the last one the response.
+    /// Sends the next record of a report, or the response after the last record.
     private mutating func sendNext(to central: Peer.ID, _ state: some ServiceState) -> [ServiceEffect] {
         let opcode = RecordRequest.Procedure.report.rawValue
         guard var report = reports[central], let record = report.records.popFirst() else { return [] }

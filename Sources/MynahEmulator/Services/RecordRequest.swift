@@ -10,7 +10,7 @@ struct RecordRequest: Hashable, Sendable {
         case number = 4
     }
 
-    /// The values of a response.
+    /// The result codes of a response.
     enum Response: UInt8 {
         case success = 1
         case opcodeNotSupported = 2
@@ -23,7 +23,7 @@ struct RecordRequest: Hashable, Sendable {
         case operandNotSupported = 9
     }
 
-    /// A request that gets a response at once.
+    /// The error for a request that is answered at once, with its result code.
     struct Refusal: Error, Hashable {
         var response: Response
     }
@@ -33,9 +33,10 @@ struct RecordRequest: Hashable, Sendable {
         case all
         case first
         case last
-        /// Those between two limits; `nil` is no limit.
+        /// The records between two limits, each of which is `nil` if there is none.
         case sequenceNumbers(from: UInt16?, to: UInt16?)
-        /// The same for the user-facing time, in seconds since 1970.
+        /// The records between two user-facing times, in seconds since 1970; a limit is `nil` if there is
+        /// none.
         case times(from: Int64?, to: Int64?)
     }
 
@@ -52,7 +53,7 @@ struct RecordRequest: Hashable, Sendable {
     let procedure: Procedure
     let selection: Selection
 
-    /// Reads the bytes of a request; there is at least an opcode.
+    /// Parses a request that has at least an opcode; throws the refusal for an invalid one.
     init(_ value: [UInt8], of service: RecordedService = .glucose) throws(Refusal) {
         guard let opcode = value.first, let procedure = Procedure(rawValue: opcode) else {
             throw Refusal(response: .opcodeNotSupported)
@@ -86,7 +87,7 @@ struct RecordRequest: Hashable, Sendable {
         return selection
     }
 
-    /// A filter type, and as many values of it.
+    /// Parses a filter type, and a number of values of that type.
     private static func filter(
         _ operand: ArraySlice<UInt8>, _ count: Int, _ limits: ([Int64]) -> (Int64?, Int64?)
     ) throws(Refusal) -> Selection {
@@ -108,7 +109,7 @@ struct RecordRequest: Hashable, Sendable {
         return .sequenceNumbers(from: low.map(UInt16.init), to: high.map(UInt16.init))
     }
 
-    /// The places of the records that are selected, in their order.
+    /// Returns the indices of the selected records, in their order.
     func places(in records: [StoredRecord]) -> [Int] {
         switch selection {
         case .all: return Array(records.indices)

@@ -1,23 +1,23 @@
 import MynahCore
 
-/// A service with stored records and a Record Access Control Point, as its specification has them.
+/// The differences between services that have stored records and a Record Access Control Point.
 struct RecordedService: Hashable, Sendable {
     let measurement: BluetoothUUID
-    /// The characteristic with the context of a measurement, or `nil` if it has none.
+    /// The characteristic with the context of a measurement, or `nil` if the service has none.
     let context: BluetoothUUID?
-    /// The operators that select records; another one is not supported.
+    /// The supported operators, which select records.
     let operators: ClosedRange<UInt8>
-    /// The fewest octets that a measurement has.
+    /// The length of the shortest measurement, in octets.
     private let shortest: Int
 
-    /// Glucose Service 1.0.1, 3.4.
+    /// The Glucose Service (1.0.1, 3.4).
     static let glucose = RecordedService(
         measurement: "2A18", context: "2A34", operators: 1...6, shortest: 10)
-    /// Pulse Oximeter Service 1.0.1, 3.5: a request is for all records.
+    /// The Pulse Oximeter Service (1.0.1, 3.5), whose requests are for all records.
     static let pulseOximeter = RecordedService(
         measurement: "2A5E", context: nil, operators: 1...1, shortest: 5)
 
-    /// The record of a measurement, or `nil` if the measurement is too short to be one.
+    /// Makes the record of a measurement, or returns `nil` if the measurement is too short.
     func record(_ measurement: [UInt8], context: [UInt8]?) -> StoredRecord? {
         guard measurement.count >= shortest else { return nil }
         return self == .glucose

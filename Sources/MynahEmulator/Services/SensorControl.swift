@@ -4,25 +4,26 @@ import MynahSupport
 /// The SC Control Point of a speed and cadence sensor (Cycling Speed and Cadence Service 1.0, 3.4; Running
 /// Speed and Cadence Service 1.0, 3.4).
 struct SensorControl: ServiceBehavior {
-    /// A sensor, as its service has it.
+    /// The differences between the sensors of the two services.
     struct Sensor: Hashable, Sendable {
         let measurement: BluetoothUUID
         let feature: BluetoothUUID
-        /// The field of the measurement that the control point sets.
+        /// The field of the measurement that the control point sets, a total.
         let total: String
-        /// The number that the integer 1 of the total means.
+        /// The value of the integer 1 in the total's unit.
         let step: Double
-        /// The bits of the features that opcodes need: the total, the calibration and several locations.
+        /// The feature bits that the opcodes require: for the total, the calibration and several locations.
         let totalBit: UInt8
         let calibrationBit: UInt8?
         let locationsBit: UInt8
         let locations: [UInt8]
 
-        /// Front wheel, left crank, right crank, rear dropout, rear wheel and rear hub.
+        /// A cycling sensor, which may be at the front wheel, left crank, right crank, rear dropout, rear
+        /// wheel or rear hub.
         static let cycling = Sensor(
             measurement: "2A5B", feature: "2A5C", total: "cumulativeWheelRevolutions", step: 1, totalBit: 0,
             calibrationBit: nil, locationsBit: 2, locations: [4, 5, 6, 10, 12, 13])
-        /// Top of the shoe, in the shoe and hip.
+        /// A running sensor, which may be on top of the shoe, in the shoe or at the hip.
         static let running = Sensor(
             measurement: "2A53", feature: "2A54", total: "totalDistance", step: 0.1, totalBit: 1,
             calibrationBit: 3, locationsBit: 4, locations: [1, 2, 3])
@@ -58,8 +59,8 @@ struct SensorControl: ServiceBehavior {
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
         guard let opcode = value.first else { throw .invalidAttributeValueLength }
-        // The service has codes of its own for what 0xFD and 0xFE mean elsewhere (1.6); Zephyr's sample
-        // peripheral_csc has the same.
+        // The service defines its own codes for errors that are 0xFD and 0xFE elsewhere (1.6); Zephyr's
+        // sample peripheral_csc has the same codes.
         try service.checkIsConfigured(
             Self.controlPoint, for: central, otherwise: ATTError(code: 0x81), busy: ATTError(code: 0x80))
         let (result, parameter, effects) = answer(opcode, Array(value.dropFirst()), service)

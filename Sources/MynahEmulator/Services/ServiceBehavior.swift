@@ -4,50 +4,53 @@ import MynahValues
 
 /// The behavior of a service beyond keeping its values: a state machine without I/O.
 ///
-/// Answers the writes of its characteristics, and returns effects: values to keep and to send. A driver
-/// carries them out, and sends values after the write response.
+/// A behavior answers writes to its characteristics, and returns effects: values to keep and values to send.
+/// A driver carries the effects out, and sends values after the write response.
 protocol ServiceBehavior: Sendable {
-    /// The characteristics whose writes it answers; nothing of them is kept, unless an effect says so.
+    /// The characteristics whose writes the behavior answers; it keeps a written value only by an effect.
     var handled: [BluetoothUUID] { get }
-    /// The characteristics whose values it changes by itself.
+    /// The characteristics whose values the behavior changes by itself.
     var changed: [BluetoothUUID] { get }
-    /// The characteristics whose values it alone sends; their `every` is its pace.
+    /// The characteristics whose values only the behavior sends; their `every` sets its pace.
     var sent: [BluetoothUUID] { get }
-    /// The name of a characteristic here: its UUID, unless the service has several of that.
+    /// Returns the behavior's name for a characteristic: the UUID, unless several characteristics share it.
     func name(of characteristic: Profile.Characteristic) -> BluetoothUUID
-    /// The next time on the device's clock at which it has something to do; `nil` if it waits for a request,
-    /// or for room on a link.
+    /// Returns the time on the device's clock at which `tick` must be called.
+    ///
+    /// Returns `nil` if the behavior waits for a request, or for room on a link.
     func due(_ service: some ServiceState) -> Duration?
 
-    /// The device starts, or its values are as they were at its start.
+    /// Starts the behavior with the device, or again after the values were reset.
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect]
-    /// A central writes the whole value; throws the error that it gets.
+    /// Carries out a central's write of a whole value; throws the error of the response.
     mutating func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect]
-    /// A central reads the whole value; `nil` is the value that is kept. Throws the error that it gets.
+    /// Returns the whole value for a central's read, or `nil` for the kept value; throws the error of the
+    /// response.
     func read(
         _ characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [UInt8]?
-    /// A central has subscribed; `nil` if the radio does not name it.
+    /// Notes that a central has subscribed; `central` is `nil` if the radio does not identify it.
     mutating func subscribed(
         _ central: Peer.ID?, to characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect]
-    /// A central has unsubscribed; `nil` if the radio does not name it.
+    /// Notes that a central has unsubscribed; `central` is `nil` if the radio does not identify it.
     mutating func unsubscribed(_ central: Peer.ID?, from characteristic: BluetoothUUID)
-    /// A central has confirmed an indication; `nil` if the radio does not name it.
+    /// Notes that a central has confirmed an indication; `central` is `nil` if the radio does not identify
+    /// it.
     mutating func confirmed(
         _ central: Peer.ID?, _ characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect]
-    /// Does what is due.
+    /// Carries out the actions whose time has come.
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect]
-    /// A central's link has begun.
+    /// Notes that a central's link has begun.
     mutating func linkBegan(_ central: Peer.ID) -> [ServiceEffect]
-    /// A central's link has ended; it was lost, or one of the two has ended it.
+    /// Notes that a central's link has ended; `isLost` is `false` if one of the sides ended it.
     mutating func linkEnded(
         _ central: Peer.ID, isLost: Bool, _ service: some ServiceState
     ) -> [ServiceEffect]
-    /// A central's link has ended.
+    /// Notes that a central's link has ended, for any reason.
     mutating func disconnected(_ central: Peer.ID)
 }
 
@@ -78,39 +81,40 @@ extension ServiceBehavior {
     mutating func disconnected(_ central: Peer.ID) {}
 }
 
-/// An effect of an event on the values of a service.
+/// A change or an action that a behavior requests from its driver.
 enum ServiceEffect: Equatable {
     /// The characteristic has this value from now on.
     case store([UInt8], of: BluetoothUUID)
-    /// The characteristic's own values are changed from now on; `nil` ends that.
+    /// The profile's values of the characteristic are changed from now on; `nil` ends the change.
     case change(ValueChange?, of: BluetoothUUID)
-    /// A value goes to one central, or to all if it is `nil`, as far as they are subscribed.
+    /// A value is sent to one central, or to all of them with `nil`, but only to subscribers.
     case send([UInt8], of: BluetoothUUID, to: Peer.ID?)
-    /// The device alerts its user, at a level, because of what a central or its link did.
+    /// The device alerts its user at a level, because of an action of a central or the state of its link.
     case alert(UInt8, of: BluetoothUUID, by: Peer.ID, because: AlertCause)
-    /// The device restarts: every link ends, after the values that wait.
+    /// The device restarts: every link ends after the waiting values are sent.
     case restart
 }
 
-/// The state of a service as its behavior reads it.
+/// The state of a service that its behavior can read.
 protocol ServiceState {
-    /// The device's time.
+    /// The time on the device's clock.
     var now: Duration { get }
-    /// The whole value now, or `nil` if the service has no such characteristic.
+    /// Returns the current whole value, or `nil` if the service has no such characteristic.
     func value(of characteristic: BluetoothUUID) -> [UInt8]?
     /// The value that the profile defines for a tick, ignoring stored and changed values.
     func original(of characteristic: BluetoothUUID, at tick: UInt64) -> [UInt8]?
-    /// The last due tick of its value.
+    /// Returns the last tick of the characteristic's value whose time has come.
     func tick(of characteristic: BluetoothUUID) -> UInt64
-    /// The time between two ticks.
+    /// Returns the time between two ticks of a characteristic.
     func interval(of characteristic: BluetoothUUID) -> Duration
-    /// The layout of its value, or `nil` if it is not known.
+    /// Returns the layout of the characteristic's value, or `nil` if it is not known.
     func layout(of characteristic: BluetoothUUID) -> ValueLayout?
-    /// Whether the central is subscribed, or may be on a radio that does not name subscribers.
+    /// Whether the central is subscribed, or may be on a radio that does not identify subscribers.
     func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool
-    /// The centrals that are subscribed; one `nil` for all of them if the radio cannot address one.
+    /// Returns the subscribed centrals; one `nil` is all of them on a radio that cannot address a single one.
     func targets(of characteristic: BluetoothUUID) -> [Peer.ID?]
-    /// The centrals that are subscribed, in the order of their identifiers, as far as the radio names them.
+    /// Returns the subscribed centrals, in the order of their identifiers, as far as the radio identifies
+    /// them.
     func subscribers(of characteristic: BluetoothUUID) -> [Peer.ID]
     /// Whether any central is subscribed.
     func hasSubscribers(of characteristic: BluetoothUUID) -> Bool
@@ -118,18 +122,18 @@ protocol ServiceState {
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool
     /// Whether any value of the service for the central waits for room on its link.
     func isSending(to central: Peer.ID) -> Bool
-    /// The longest value that a notification to the central can carry, in bytes.
+    /// Returns the length of the longest notification value for the central, in bytes.
     func longestUpdate(to central: Peer.ID) -> Int
 }
 
 extension ServiceState {
-    /// The value now as its fields; empty if its layout is not known.
+    /// Returns the fields of the current value, or an empty list if the layout is not known.
     func fields(of characteristic: BluetoothUUID) -> [NamedField] {
         guard let value = value(of: characteristic) else { return [] }
         return layout(of: characteristic)?.decode(value) ?? []
     }
 
-    /// Throws the error for a request to a control point that the central cannot have answered now.
+    /// Throws the error for a request to a control point if the central cannot receive the response now.
     func checkIsConfigured(
         _ controlPoint: BluetoothUUID, for central: Peer.ID,
         otherwise unconfigured: ATTError = .cccdImproperlyConfigured,

@@ -4,10 +4,10 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// Lets the services of a device behave: it passes them writes, and keeps and sends what follows.
+/// Runs the behaviors of a device's services: passes writes to them, and carries out their effects.
 ///
-/// Belongs to the device's player, and runs on the phone's executor. Values that a write causes are sent
-/// after the write response.
+/// The service player belongs to the device's player, and runs on the phone's executor. Values that a write
+/// causes are sent after the write response.
 final class ServicePlayer {
     private struct Place {
         var service: Int
@@ -20,10 +20,10 @@ final class ServicePlayer {
     private var services: [BehavingService] = []
     /// The attributes whose writes a behavior answers.
     private var handled: [AttributeKey: Place] = [:]
-    /// Wakes for the next thing that a behavior has to do.
+    /// The task that sleeps until the next time at which a behavior must act.
     private var sleeping: Task<Void, Never>?
 
-    /// Returns `nil` if no service of the device behaves.
+    /// Makes the behaviors of a device, or returns `nil` if no service has one.
     init?(of memory: DeviceMemory, with answers: AnswerSender, _ link: PlayerLink) {
         guard !memory.device.responses.behaviors.isEmpty else { return nil }
         self.memory = memory
@@ -33,14 +33,14 @@ final class ServicePlayer {
 
     // MARK: Life
 
-    /// The device's values were reset, and so is the state of its behaviors.
+    /// Starts the behaviors again after the device's values were reset.
     func begin() {
         stop()
         services = memory.device.responses.behaviors
         handled = [:]
         for index in services.indices {
             for characteristic in services[index].behavior.handled {
-                // A profile's own error answers in place of the behavior.
+                // If the profile sets an error for the attribute, it takes precedence over the behavior.
                 guard let key = services[index].attributes[characteristic],
                     memory.table.entries[key]?.writeError == nil
                 else { continue }
@@ -59,26 +59,26 @@ final class ServicePlayer {
         deliver()
     }
 
-    /// The app does not run, or nothing can be sent: what is under way waits.
+    /// Pauses, because the app does not run, or nothing can be sent.
     func stop() {
         sleeping?.cancel()
         sleeping = nil
     }
 
-    /// Goes on with what is under way.
+    /// Continues after `stop`.
     func resume() {
         guard memory.canAct else { return }
         deliver()
     }
 
-    /// A central's link has begun.
+    /// Notes that a central's link has begun.
     func linkBegan(of central: Central) {
         for index in services.indices {
             carryOut(services[index].behavior.linkBegan(central.id), of: index, central)
         }
     }
 
-    /// A central's link has ended, and what was under way for it.
+    /// Notes that a central's link has ended, and discards the values that wait for it.
     func forgetLink(of central: Central) {
         for index in services.indices {
             let state = state(of: index)
@@ -88,24 +88,25 @@ final class ServicePlayer {
         sleep()
     }
 
-    /// A central has subscribed; `nil` if the radio does not name it.
+    /// Notes that a central has subscribed; `central` is `nil` if the radio does not identify it.
     func subscribed(_ central: Central?, to key: AttributeKey) {
         guard let place = place(of: key) else { return }
         let state = state(of: place.service)
         let follows = services[place.service].behavior.subscribed(
             central?.id, to: place.characteristic, state)
         carryOut(follows, of: place.service)
-        // After the response to the write of its configuration.
+        // Values are sent after the response to the write of the configuration.
         deliverLater()
     }
 
-    /// A central has unsubscribed; `nil` if the radio does not name it.
+    /// Notes that a central has unsubscribed; `central` is `nil` if the radio does not identify it.
     func unsubscribed(_ central: Central?, from key: AttributeKey) {
         guard let place = place(of: key) else { return }
         services[place.service].behavior.unsubscribed(central?.id, from: place.characteristic)
     }
 
-    /// A central has confirmed an indication; `nil` if the radio does not name it.
+    /// Notes that a central has confirmed an indication; `central` is `nil` if the radio does not identify
+    /// it.
     func confirmed(_ central: Central?, _ key: AttributeKey) {
         guard let place = place(of: key) else { return }
         let state = state(of: place.service)
@@ -122,9 +123,9 @@ final class ServicePlayer {
         return nil
     }
 
-    /// Changes the state of a behavior of a type, and carries out what follows.
+    /// Changes the first behavior of a type, and sends the values that follow.
     ///
-    /// Tries one service after the other until `body` returns a result; `nil` if it returns none.
+    /// Returns `nil` if no service has such a behavior.
     func change<Behavior: ServiceBehavior, Result>(
         _ type: Behavior.Type, _ body: (inout Behavior, any ServiceState) -> Result?
     ) -> Result? {
@@ -145,7 +146,7 @@ final class ServicePlayer {
 
     // MARK: Reads
 
-    /// The answer of a behavior to a read, or `nil` if its value is kept.
+    /// Returns a behavior's answer to a read, or `nil` if the kept value is the answer.
     func read(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome? {
         guard let place = handled[request.attribute] else { return nil }
         do throws(ATTError) {
@@ -163,21 +164,21 @@ final class ServicePlayer {
 
     // MARK: Writes
 
-    /// Carries out a write that the radio has permitted and that has reached the device.
+    /// Carries out a write that the radio has permitted and passed to the device.
     ///
-    /// A behavior answers it, or its value is kept, unless its profile has an error for it.
+    /// A behavior answers the write, or the value is kept, unless the profile sets an error for it.
     static func carryOut(
         _ request: WriteRequest, _ central: Central, by behaviors: ServicePlayer?, in memory: DeviceMemory
     ) -> PendingReply.Outcome {
         behaviors?.write(request, central) ?? memory.table.write(request)
     }
 
-    /// All parts of a write, or none and the first error.
+    /// Carries out a write completely, or returns the first error and changes nothing.
     private func write(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
         guard request.parts.contains(where: { handled[$0.attribute] != nil }) else {
             return memory.table.write(request)
         }
-        // A write that is refused changes nothing.
+        // A refused write changes nothing.
         let before = services
         do throws(ATTError) {
             var values = try memory.table.effect(of: request)
@@ -205,7 +206,8 @@ final class ServicePlayer {
         PlayedService(memory: memory, service: services[index], answers: answers)
     }
 
-    /// Carries out effects; `central` is the one whose link they follow from, which may be gone.
+    /// Carries out a behavior's effects; `central` is the central whose link caused them, which may be
+    /// disconnected.
     private func carryOut(_ effects: [ServiceEffect], of index: Int, _ central: Central? = nil) {
         for effect in effects {
             switch effect {
@@ -233,7 +235,7 @@ final class ServicePlayer {
 
     private func change(_ key: AttributeKey, _ change: ValueChange?) {
         guard let source = memory.device.table.entries[key]?.source else { return }
-        // A value that a test has set is its own.
+        // A value that a test has set takes precedence over the behavior's change.
         if case .stored(let value) = memory.table.entries[key]?.source {
             guard case .stored(value) = source else { return }
         }
@@ -244,20 +246,20 @@ final class ServicePlayer {
 
     // MARK: Sending
 
-    /// Goes on when the present request has its response.
+    /// Schedules `deliver` after the response to the current request.
     private func deliverLater() {
         link.emulator.enqueue { [index = link.index] in
             $0.player(index)?.sender.behaviors?.resume()
         }
     }
 
-    /// Sends what there is room for, and lets behaviors act that are due.
+    /// Sends values as far as there is room, and lets behaviors act whose time has come.
     func deliver() {
         answers.deliver()
         sleep()
     }
 
-    /// The earliest time at which a behavior has something to do that does not wait for room.
+    /// The earliest time at which a behavior must act, apart from those that wait for room.
     private var due: Duration? { services.indices.compactMap { dueTime(of: $0) }.min() }
 
     private func dueTime(of index: Int) -> Duration? { services[index].behavior.due(state(of: index)) }
@@ -281,7 +283,7 @@ final class ServicePlayer {
     }
 }
 
-/// A value of the profile that a behavior has changed.
+/// A value of the profile with the change that a behavior makes.
 private struct ChangedValue: VariableReader {
     let original: AttributeTable.Source
     let change: ValueChange
@@ -296,7 +298,7 @@ private struct ChangedValue: VariableReader {
     }
 }
 
-/// A behaving service as its player has it now.
+/// The state of a service that its player passes to the behavior.
 private struct PlayedService: ServiceState {
     let memory: DeviceMemory
     let service: BehavingService

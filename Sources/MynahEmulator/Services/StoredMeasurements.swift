@@ -3,28 +3,32 @@ import MynahCore
 /// Measurements that a device keeps until a central has confirmed them (Blood Pressure Service 1.1.1, 3.1;
 /// Weight Scale Service 1.0.1, 3.2; Body Composition Service 1.0.1, 3.2).
 ///
-/// Each is the value of a tick: the device has some at its start, and takes another each time that the
-/// characteristic's `every` has passed, whether or not a central is connected. Each central gets them one
-/// after the other, the oldest first; one that a central has confirmed is deleted.
+/// Each measurement is the value of a tick. The device has some at its start. It takes another each time the
+/// characteristic's `every` has passed, whether or not a central is connected.
+///
+/// Each central gets the measurements one by one, the oldest first. A confirmed measurement is deleted.
 struct StoredMeasurements: ServiceBehavior {
-    /// The number of the tick that a measurement is of, and its value.
+    /// A measurement: the number of its tick, and its value.
     struct Stored: Equatable {
         var number: UInt64
         var value: [UInt8]
     }
 
-    /// A device keeps the newest of them, as many as this or as it had at its start.
+    /// The most stored measurements; a device that has more at its start keeps that many.
+    ///
+    /// The newest are kept.
     static let most = 250
 
     let handled: [BluetoothUUID] = []
     let measurement: BluetoothUUID
-    /// How many measurements are stored at the start.
+    /// The number of measurements that are stored at the start.
     let count: Int
     private(set) var stored: [Stored] = []
-    /// The last tick of the device's time whose measurement was taken.
+    /// The last tick whose measurement was taken.
     private var taken: UInt64 = 0
-    /// The measurement that each central has not confirmed yet, by its number; `nil` is every central of a
-    /// radio that cannot address one.
+    /// The number of the measurement that each central has not confirmed yet.
+    ///
+    /// The key `nil` means every central of a radio that cannot address a single one.
     private var pending: [Peer.ID?: UInt64] = [:]
 
     init(_ measurement: BluetoothUUID, count: Int) {
@@ -53,7 +57,7 @@ struct StoredMeasurements: ServiceBehavior {
 
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect] {
         let now = service.tick(of: measurement)
-        // Of those that were missed while an app was suspended only the newest are kept.
+        // While an app is suspended, it misses measurements; only the newest of them are kept.
         taken = max(taken, now > UInt64(Self.most) ? now - UInt64(Self.most) : 0)
         while taken < now {
             store(UInt64(max(0, count)) + taken, service)
@@ -84,7 +88,7 @@ struct StoredMeasurements: ServiceBehavior {
         _ central: Peer.ID?, _ characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect] {
         guard characteristic == measurement else { return [] }
-        // A radio may not say which central has confirmed.
+        // A radio may not report which central has confirmed.
         let confirmed = central == nil ? Set(pending.values) : Set([pending[central]].compactMap { $0 })
         stored.removeAll { confirmed.contains($0.number) }
         if central == nil { pending = [:] } else { pending[central] = nil }
@@ -93,7 +97,7 @@ struct StoredMeasurements: ServiceBehavior {
 
     mutating func disconnected(_ central: Peer.ID) { pending[central] = nil }
 
-    /// Sends the oldest measurement to each central that has none to confirm.
+    /// Sends the oldest measurement to each central that has confirmed all earlier ones.
     private mutating func sendNext(_ service: some ServiceState) -> [ServiceEffect] {
         guard let next = stored.first else { return [] }
         return service.targets(of: measurement).filter { pending[$0] == nil }.map { central in

@@ -1,22 +1,22 @@
 import MynahCore
 
-/// A measurement that a meter has stored; that of glucose with its context (Glucose Service 1.0.1, 3.1 and
-/// 3.2).
+/// A measurement that a meter has stored; a glucose measurement may have a context (Glucose Service 1.0.1,
+/// 3.1 and 3.2).
 struct StoredRecord: Hashable, Sendable {
     let sequenceNumber: UInt16
-    /// The user-facing time: the base time and its offset, in seconds since 1970; `nil` if it is not known.
+    /// The user-facing time in seconds since 1970: the base time plus its offset; `nil` if it is not known.
     let time: Int64?
     let measurement: [UInt8]
     /// The measurement's context, if the measurement says that one follows.
     let context: [UInt8]?
 
-    /// A record without a number, a time and a context.
+    /// Makes a record of a measurement alone, without a number, a time and a context.
     init(alone measurement: [UInt8]) {
         (sequenceNumber, time, context) = (0, nil, nil)
         self.measurement = measurement
     }
 
-    /// Returns `nil` if the measurement is too short to have its sequence number and times.
+    /// Parses a measurement, or returns `nil` if it is too short for its sequence number and times.
     init?(_ measurement: [UInt8], context: [UInt8]?) {
         guard measurement.count >= 10, measurement[0] & 1 == 0 || measurement.count >= 12 else { return nil }
         sequenceNumber = UInt16(measurement[1]) | UInt16(measurement[2]) << 8
@@ -26,7 +26,7 @@ struct StoredRecord: Hashable, Sendable {
         time = OctetDate(measurement[3..<10]).map { $0.seconds + Int64(minutes) * 60 }
         self.measurement = measurement
         if measurement[0] & 0x10 != 0, let context, context.count >= 3 {
-            // A context belongs to the measurement of its sequence number.
+            // The context has the sequence number of its measurement.
             self.context = [context[0]] + measurement[1...2] + context[3...]
         } else {
             self.context = nil

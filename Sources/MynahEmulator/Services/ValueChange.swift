@@ -2,16 +2,16 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// How a behavior changes the value that the profile gives a tick.
+/// A change that a behavior makes to the profile's value at each tick.
 ///
-/// The result is a function of the tick, so a run can be repeated.
+/// The result depends only on the tick, so that a run can be repeated.
 enum ValueChange: Hashable, Sendable {
-    /// These fields of it are others.
+    /// Some fields of the value have other numbers.
     case fields([FieldChange])
-    /// A Current Time with its day of the week, which goes on from a time that was set.
+    /// The value is a Current Time with its day of the week, which continues from the time that was set.
     case clock(SetClock?)
 
-    /// The changed value; the given one if its layout does not have the fields.
+    /// Returns the changed value, or the original one if its layout does not have the fields.
     func value(_ original: [UInt8], at tick: UInt64, layout: ValueLayout?) -> [UInt8] {
         switch self {
         case .clock(let clock): return SetClock.value(original, clock, at: tick)
@@ -28,22 +28,22 @@ enum ValueChange: Hashable, Sendable {
     }
 }
 
-/// How one field of a value differs from the profile's number.
+/// The difference between one field of a value and the profile's number.
 struct FieldChange: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-        /// Each step adds a number, and the sum wraps at the modulus.
+        /// A number is added to the field, and the sum wraps at the modulus `below`.
         case shift(by: Double, below: Double)
-        /// The value approaches `to` as a first-order lag; `nil` is the profile's number.
+        /// The field approaches `to` as a first-order lag does; `nil` means the profile's number.
         case approach(from: Double, to: Double?, since: UInt64, interval: Duration)
     }
 
     var name: String
     var kind: Kind
 
-    /// The time constant: after this time, 63 % of the way to a target is done.
+    /// The time constant of the lag, in seconds: after it, 63 % of the way to the target is done.
     static let timeConstant = 1.5
 
-    /// The number at a tick, instead of the profile's one.
+    /// Returns the field's number at a tick; `original` is the profile's number.
     func number(_ original: Double, at tick: UInt64) -> Double {
         switch kind {
         case .shift(let difference, let modulus):

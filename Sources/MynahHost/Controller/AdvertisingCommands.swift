@@ -3,7 +3,7 @@ import MynahHCI
 import MynahSupport
 
 extension HostAdvertiser.Step {
-    /// The step's purpose, as in "refused setting the advertising data".
+    /// The purpose of the step, as in the message "refused setting the advertising data".
     var purpose: String {
         switch self {
         case .setParameters: "setting the advertising parameters"
@@ -17,7 +17,7 @@ extension HostAdvertiser.Step {
 }
 
 extension HCICommand {
-    /// The command that carries out a step of a set, or `nil` if commands of this style need none.
+    /// Makes the command for a step of a set, or `nil` if this style needs no command for the step.
     ///
     /// Both styles send the same legacy PDUs (Core Specification, Vol 4, Part E, 7.8.5 to 7.8.9 and 7.8.52 to
     /// 7.8.56).
@@ -54,12 +54,11 @@ extension HCICommand {
         var writer = ByteWriter(capacity: 15)
         writer.write(parameters.interval.lowerBound)
         writer.write(parameters.interval.upperBound)
-        // ADV_IND; ADV_SCAN_IND, which scanners may ask for more and centrals cannot connect to; or
-        // ADV_NONCONN_IND.
+        // ADV_IND; ADV_SCAN_IND, which accepts scan requests but no connections; or ADV_NONCONN_IND.
         writer.write(UInt8(parameters.isConnectable ? 0x00 : parameters.isScannable ? 0x02 : 0x03))
         writer.write(parameters.addressKind)
         writer.write([0, 0, 0, 0, 0, 0, 0] as [UInt8])
-        // All three channels, no filter.
+        // All three primary channels, and no filter.
         writer.write([0x07, 0x00] as [UInt8])
         return writer.bytes
     }
@@ -67,7 +66,7 @@ extension HCICommand {
     private static func extendedBytes(_ parameters: HostAdvertiser.Parameters, _ set: UInt8) -> [UInt8] {
         var writer = ByteWriter(capacity: 25)
         writer.write(set)
-        // Connectable, scannable, legacy PDUs.
+        // The bits are connectable, scannable, and legacy PDUs.
         var properties: UInt16 = parameters.isConnectable ? 0x01 : 0
         if parameters.isScannable { properties |= 0x02 }
         if parameters.extended == nil { properties |= 0x10 }
@@ -78,7 +77,7 @@ extension HCICommand {
         }
         writer.write([0x07, parameters.addressKind] as [UInt8])
         writer.write([0, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
-        // Any power, the PHYs, the set's own number as its identifier, and no report of scan requests.
+        // Any power, the PHYs, the set's handle as its identifier, and no reports of scan requests.
         let primary: UInt8 = parameters.extended?.isPrimaryCoded == true ? 0x03 : 0x01
         let secondary = parameters.extended?.secondaryPHY.rawValue ?? 0x01
         let identifier: UInt8 = parameters.extended == nil ? 0 : set & 0x0F
@@ -86,12 +85,12 @@ extension HCICommand {
         return writer.bytes
     }
 
-    /// A fragment of a set's data, which the controller should not fragment further.
+    /// Encodes a fragment of a set's data, which the controller should not fragment further.
     private static func bytes(_ fragment: HostAdvertiser.Fragment, of set: UInt8) -> [UInt8] {
         [set, fragment.operation.rawValue, 0x01, UInt8(fragment.bytes.count)] + fragment.bytes
     }
 
-    /// The length and the data, padded to 31 bytes.
+    /// Encodes the length and the data, padded to 31 bytes.
     private static func padded(_ bytes: [UInt8]) -> [UInt8] {
         let room = ExactAdvertisement.legacyCapacity
         let shown = bytes.prefix(room)

@@ -4,12 +4,12 @@ extension HostAdvertiser.Configuration {
     /// The shortest interval of connectable legacy advertising, 20 ms, in units of 0.625 ms (Core
     /// Specification, Vol 6, Part B, 4.4.2.2).
     static let shortestInterval: UInt16 = 0x0020
-    /// The interval unless another is asked for: 100 ms.
+    /// The default interval, 100 ms, in units of 0.625 ms.
     static let defaultInterval: UInt16 = 0x00A0
 
-    /// Encodes a set of an advertisement with this address.
+    /// Encodes an advertising set with an address.
     ///
-    /// Throws `advertisementRefused` if it does not fit.
+    /// Throws `advertisementRefused` if the set does not fit.
     init(_ set: Advertisement, address: HostAdvertiser.Address) throws(RadioError) {
         let bytes: ExactAdvertisement
         do throws(AdvertisementError) {
@@ -35,7 +35,7 @@ extension HostAdvertiser.Configuration {
         return UInt16(clamping: min(max((microseconds + 312) / 625, Int64(shortestInterval)), 0x4000))
     }
 
-    /// The report while it is on the air.
+    /// Returns the report of the set while it is on the air.
     func report(named name: String, from address: DeviceAddress?) -> AdvertisingReport {
         let shortest = Duration.microseconds(Int64(parameters.interval.lowerBound) * 625)
         let longest = Duration.microseconds(Int64(parameters.interval.upperBound) * 625)
@@ -50,8 +50,8 @@ extension HostAdvertiser.Configuration {
 }
 
 extension Advertisement {
-    /// Why it needs the commands of extended advertising (Core Specification, Vol 4, Part E, 7.8.52 to
-    /// 7.8.60), or `nil` if it does not.
+    /// The reason why the set needs the commands of extended advertising (Core Specification, Vol 4, Part E,
+    /// 7.8.52 to 7.8.60), or `nil` if it does not.
     var needForExtendedCommands: String? {
         if !otherSets.isEmpty { return "several advertising sets" }
         if extended != nil { return "extended advertising" }

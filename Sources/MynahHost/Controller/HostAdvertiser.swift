@@ -3,32 +3,34 @@ import MynahHCI
 
 /// Changes one advertising set of a controller until it matches the host's request.
 ///
-/// A machine without I/O. Its driver asks `next()` for a step, carries it out, and reports the answer with
-/// `finished`, one step at a time. A link that begins or ends in between changes only the assumed state of
-/// the controller, so no step is sent that the controller would refuse.
+/// This state machine does no I/O. Its driver asks `next()` for a step, carries it out, and reports the
+/// answer with `finished`, one step at a time.
+///
+/// If a link begins or ends during a step, only the assumed state of the controller changes. No step is sent
+/// that the controller would refuse in that state.
 struct HostAdvertiser {
-    /// How a set is advertised.
+    /// The parameters with which a set is advertised.
     struct Parameters: Hashable {
         /// The shortest and the longest interval, in units of 0.625 ms (Core Specification, Vol 4, Part E,
         /// 7.8.5).
         var interval: ClosedRange<UInt16>
         var isConnectable = true
         var isScannable = true
-        /// Extended advertising, or `nil` for legacy PDUs.
+        /// The settings of extended advertising, or `nil` for legacy PDUs.
         var extended: Advertisement.Extended?
-        /// The kind of its address, as HCI has it: 0 for a public one, 1 for a random one.
+        /// The kind of the set's address in HCI: 0 for a public address, 1 for a random one.
         var addressKind: UInt8 = 0
 
-        /// The most bytes of advertising data, or `nil` if a set with these parameters has none.
+        /// The most bytes of advertising data, or `nil` if a set with these parameters has no data.
         var dataCapacity: Int? {
             if extended == nil { return ExactAdvertisement.legacyCapacity }
             return isScannable ? nil : ExactAdvertisement.extendedCapacity
         }
     }
 
-    /// The address of a set.
+    /// The address with which a set is advertised.
     enum Address: Hashable {
-        /// That of the device, which may change.
+        /// The device's current address, which may change.
         case ofDevice
         /// The device's identity address.
         case identity
@@ -37,7 +39,7 @@ struct HostAdvertiser {
 
     /// The parameters and the data to advertise.
     struct Configuration: Hashable {
-        /// The parameters; the kind of the address follows from `address`.
+        /// The parameters, whose `addressKind` follows from `address`.
         var parameters: Parameters
         var address = Address.ofDevice
         /// The bytes of the advertising data, without padding.
@@ -46,7 +48,7 @@ struct HostAdvertiser {
         var scanResponse: [UInt8]
     }
 
-    /// Bytes of a payload that one command carries (7.8.54).
+    /// The bytes of a payload that one command carries (7.8.54).
     struct Fragment: Hashable {
         enum Operation: UInt8 {
             case intermediate, first, last, complete
@@ -55,10 +57,10 @@ struct HostAdvertiser {
         var operation: Operation
         var bytes: [UInt8]
 
-        /// The most bytes of data in a command.
+        /// The most bytes of data in one command.
         static let longest = 251
 
-        /// The bytes that follow those that the controller has of a payload.
+        /// Makes the fragment that follows the bytes of a payload that the controller already has.
         init(of payload: [UInt8], after held: [UInt8]) {
             let isBegun = !held.isEmpty && payload.count > held.count && payload.starts(with: held)
             let rest = isBegun ? payload[held.count...] : payload[...]
@@ -78,15 +80,15 @@ struct HostAdvertiser {
         case disable
     }
 
-    /// The outcome of a request, after the last step.
+    /// The result of a request after its last step.
     enum Verdict: Hashable {
         case onAir
-        /// The controller cannot advertise while it is connected, and is asked again when a link ends.
+        /// The controller cannot advertise during a connection; the host tries again when a link ends.
         case waitsForLinkEnd
         case refused(Step, HCIStatus)
-        /// A later request took its place.
+        /// A later request replaced this one.
         case replaced
-        /// The controller is gone; the request is carried out on the next one.
+        /// The controller disappeared; the request is carried out on the next controller.
         case lost
     }
 
@@ -102,9 +104,9 @@ struct HostAdvertiser {
 
     /// The bytes of a payload in the controller.
     private struct HeldPayload: Hashable {
-        /// All of it, or `nil` if that is unknown.
+        /// All bytes of the payload, or `nil` if they are unknown.
         var whole: [UInt8]?
-        /// The fragments of a payload whose last one is not there yet.
+        /// The fragments of a payload that the controller has so far, before the last one is sent.
         var begun: [UInt8] = []
 
         mutating func add(_ fragment: Fragment) {
@@ -118,7 +120,7 @@ struct HostAdvertiser {
     }
 
     private enum Controller: Hashable {
-        /// There is no controller.
+        /// The host has no controller.
         case absent
         /// Advertising is off.
         case off(Held)
@@ -129,33 +131,33 @@ struct HostAdvertiser {
     private struct Request: Hashable {
         var number: UInt64
         var configuration: Configuration
-        /// The controller refused to advertise while it was connected.
+        /// Whether the controller refused to advertise during a connection.
         var isWaiting = false
-        /// A step was refused because advertising was on after all, and was tried once more.
+        /// Whether a step was refused because advertising was already on, and was repeated once.
         var wasRetried = false
     }
 
     private struct Exchange: Hashable {
         var step: Step
-        /// The request that it serves, or `nil` if none.
+        /// The number of the request that the step belongs to, or `nil` if there is none.
         var number: UInt64?
-        /// A link began or ended meanwhile: which came first is not known.
+        /// Whether a link began or ended during the step, so that the order of the two is not known.
         var isDoubtful = false
     }
 
     private var controller = Controller.absent
     private var request: Request?
-    /// The address of the device on the air.
+    /// The device's address on the air.
     private var address: DeviceAddress?
-    /// The address that the device is known by.
+    /// The device's identity address.
     private var identity: DeviceAddress?
     private var underWay: Exchange?
-    /// Advertising is off for as long as the address changes.
+    /// Whether advertising is off because the address is about to change.
     private var isHeld = false
     private var links = 0
-    /// How many centrals are connected.
+    /// The number of connected centrals.
     private var centrals = 0
-    /// With how many centrals nothing is advertised, or `nil` if that has no limit.
+    /// The number of connected centrals at which connectable advertising stops, or `nil` for no limit.
     var largestCentralCount: Int?
     private var isFull: Bool {
         guard request?.configuration.parameters.isConnectable ?? true else { return false }
@@ -165,7 +167,7 @@ struct HostAdvertiser {
     private var refusal: (number: UInt64, step: Step, status: HCIStatus)?
     private var announcement: (number: UInt64, report: AdvertisingReport)?
 
-    /// The number of the request that is to be on the air, or `nil` if nothing is.
+    /// The number of the current request, or `nil` if nothing is to be advertised.
     var number: UInt64? { request?.number }
     /// `true` while the controller does not yet match the request: a step waits for its answer, or the
     /// address is about to change.
@@ -174,24 +176,25 @@ struct HostAdvertiser {
     var isConnectable: Bool {
         if case .on(let held) = controller { held.parameters?.isConnectable == true } else { false }
     }
-    /// Whether nothing is on and nothing is under way.
+    /// Whether advertising is off, and no step waits for its answer.
     var isQuiet: Bool {
         guard underWay == nil else { return false }
         if case .on = controller { return false }
         return true
     }
-    /// The interval and length of data that the controller advertises now, or `nil` if it does not advertise
-    /// or that is unknown.
+    /// The interval and the data length that the controller advertises now.
+    ///
+    /// The value is `nil` if the controller does not advertise, or if they are unknown.
     var sent: (interval: UInt16, dataLength: Int)? {
         guard case .on(let held) = controller, let parameters = held.parameters,
             let data = parameters.dataCapacity == nil ? [] : held.data.whole
         else { return nil }
         return (parameters.interval.lowerBound, data.count)
     }
-    /// The last report, or `nil` if it said that nothing is advertised.
+    /// The last report, or `nil` if nothing was reported to be on the air.
     var announced: AdvertisingReport? { announcement?.report }
 
-    /// A machine for another set of the same controller.
+    /// Makes a machine for another set of the same controller.
     var another: HostAdvertiser {
         var other = HostAdvertiser()
         if controller != .absent { other.began(address, identity: identity) }
@@ -202,14 +205,14 @@ struct HostAdvertiser {
 
     // MARK: Requests of the host
 
-    /// Asks for an advertisement in place of any other, and returns the number of the request.
+    /// Requests an advertisement, which replaces the previous one, and returns the number of the request.
     mutating func want(_ configuration: Configuration) -> UInt64 {
         lastNumber += 1
         request = Request(number: lastNumber, configuration: configuration)
         return lastNumber
     }
 
-    /// Asks for silence.
+    /// Requests that nothing is advertised.
     mutating func stop() {
         request = nil
         announcement = nil
@@ -220,13 +223,13 @@ struct HostAdvertiser {
         if request?.number == number { announcement = (number, report) }
     }
 
-    /// Notes the address that the announced advertisement has now.
+    /// Updates the address in the report of the announced advertisement.
     mutating func announceAddress() {
         let current = request.flatMap { address(of: $0.configuration) } ?? address
         announcement?.report.address = current
     }
 
-    /// Returns, once, why the advertisement that was announced is not on the air any more.
+    /// Returns why the announced advertisement is not on the air any longer; a second call returns `nil`.
     mutating func takeLostAnnouncement() -> (step: Step, status: HCIStatus)? {
         guard let announcement, case .refused(let step, let status) = verdict(on: announcement.number) else {
             return nil
@@ -241,7 +244,7 @@ struct HostAdvertiser {
         isHeld = true
     }
 
-    /// Goes on after `hold`, with the address that the controller has now.
+    /// Ends `hold`; the controller now has this address.
     mutating func release(_ address: DeviceAddress?) {
         isHeld = false
         self.address = address
@@ -269,7 +272,7 @@ struct HostAdvertiser {
         request?.wasRetried = false
     }
 
-    /// The controller is gone.
+    /// Notes that the controller disappeared.
     mutating func ended() {
         controller = .absent
         underWay = nil
@@ -277,8 +280,10 @@ struct HostAdvertiser {
         (links, centrals) = (0, 0)
     }
 
-    /// A link began, and if it was made to this set, the controller has stopped advertising it (Vol 6, Part
-    /// B, 4.4.2.4).
+    /// Notes that a link began.
+    ///
+    /// If the link was made to this set, the controller has stopped advertising the set (Vol 6, Part B,
+    /// 4.4.2.4).
     mutating func linkBegan(_ role: LEConnection.Role, isOfSet: Bool = true) {
         links += 1
         if role == .peripheral { centrals += 1 }
@@ -286,13 +291,14 @@ struct HostAdvertiser {
         if role == .peripheral, isOfSet { stoppedByLink() }
     }
 
-    /// The controller has stopped advertising the set because of a link.
+    /// Notes that the controller has stopped advertising the set because of a link.
     mutating func stoppedByLink() {
         if case .on(let held) = controller { controller = .off(held) }
     }
 
-    /// A link ended, in which this side had a role, if it was ever reported: a controller that could not
-    /// advertise during it may be able to now.
+    /// Notes that a link ended, after which the controller may be able to advertise again.
+    ///
+    /// `role` is the role of this side, or `nil` if the link was never reported.
     mutating func linkEnded(_ role: LEConnection.Role?) {
         links = max(0, links - 1)
         if role == .peripheral { centrals = max(0, centrals - 1) }
@@ -302,7 +308,7 @@ struct HostAdvertiser {
 
     // MARK: Steps
 
-    /// The next step, or `nil` if there is nothing to do or one is under way.
+    /// Returns the next step, or `nil` if there is nothing to do or a step waits for its answer.
     mutating func next() -> Step? {
         guard underWay == nil, let step = step() else { return nil }
         underWay = Exchange(step: step, number: request?.number)
@@ -317,7 +323,8 @@ struct HostAdvertiser {
             guard let wanted, held.parameters == parameters(of: wanted.configuration) else { return .disable }
             switch change(of: held, to: wanted.configuration) {
             case nil: return nil
-            // Data may change while it is on the air, whole and at once (7.8.7, 7.8.54).
+            // The controller allows a change of data while advertising only in one complete fragment (7.8.7,
+            // 7.8.54).
             case .setData(let fragment)? where fragment.operation == .complete: return .setData(fragment)
             case .setScanResponse(let fragment)? where fragment.operation == .complete:
                 return .setScanResponse(fragment)
@@ -330,11 +337,12 @@ struct HostAdvertiser {
         }
     }
 
-    /// The first thing that the controller does not hold yet, or `nil` if it holds everything.
+    /// Returns the first difference between the controller's state and a configuration, or `nil` if there is
+    /// none.
     private func change(of held: Held, to wanted: Configuration) -> Step? {
         let parameters = parameters(of: wanted)
         if held.parameters != parameters {
-            // The set's data has to be allowed by its new parameters (7.8.53).
+            // The controller refuses new parameters that do not allow the set's present data (7.8.53).
             let count = held.data.whole?.count ?? 0
             if count > parameters.dataCapacity ?? 0 { return .setData(Fragment(of: [], after: [])) }
             return .setParameters(parameters)
@@ -349,14 +357,14 @@ struct HostAdvertiser {
         return nil
     }
 
-    /// The parameters with the kind of the address that a set has now.
+    /// Returns the parameters with the kind of the set's current address.
     private func parameters(of wanted: Configuration) -> Parameters {
         var parameters = wanted.parameters
         parameters.addressKind = address(of: wanted)?.kindCode ?? 0
         return parameters
     }
 
-    /// The address that a set has now, or `nil` if it is not known yet.
+    /// Returns the set's current address, or `nil` if it is not known yet.
     func address(of wanted: Configuration) -> DeviceAddress? {
         switch wanted.address {
         case .ofDevice: address
@@ -365,7 +373,7 @@ struct HostAdvertiser {
         }
     }
 
-    /// Takes the answer to the step under way.
+    /// Handles the answer to the current step.
     mutating func finished(_ outcome: CommandOutcome) {
         guard let exchange = underWay else { return }
         underWay = nil
@@ -385,7 +393,7 @@ struct HostAdvertiser {
         switch exchange.step {
         case .setParameters(let parameters):
             held.parameters = parameters
-            // An advertising set may be new with its parameters.
+            // The parameters may have created a new advertising set, which has no address.
             held.address = nil
         case .setAddress(let address): held.address = address
         case .setData(let fragment):
@@ -396,7 +404,7 @@ struct HostAdvertiser {
             return keepState(with: held)
         case .disable: break
         case .enable:
-            // The link may have ended advertising. To enable or disable it twice does no harm (Vol 4, Part E,
+            // The link may have ended advertising. Enabling or disabling it again is harmless (Vol 4, Part E,
             // 7.8.9).
             controller = exchange.isDoubtful && !isFull ? .off(held) : .on(held)
             return
@@ -410,12 +418,12 @@ struct HostAdvertiser {
 
     private mutating func refused(_ exchange: Exchange, _ status: HCIStatus, _ held: Held) {
         guard let request, request.number == exchange.number else {
-            // The request was withdrawn. The command may have left any data in the controller.
+            // The request was withdrawn, and the controller may have any data now.
             return keepState(with: Held())
         }
         switch exchange.step {
         case .disable:
-            // If advertising is on after all, the next step shows it.
+            // If advertising is on after all, the answer to the next step shows it.
             controller = .off(held)
         case .enable where exchange.isDoubtful:
             break
@@ -425,7 +433,7 @@ struct HostAdvertiser {
             guard status == .commandDisallowed, !request.wasRetried else {
                 return giveUp(request, exchange.step, status)
             }
-            // Refused because advertising is on (7.8.5): switch it off, and try once more.
+            // The step was refused because advertising is on (7.8.5): disable it, and repeat the step once.
             self.request?.wasRetried = true
             controller = .on(Held())
         case .enable:
@@ -439,7 +447,7 @@ struct HostAdvertiser {
         keepState(with: Held())
     }
 
-    /// The error codes of controllers that cannot advertise during their connections.
+    /// The error codes of a controller that cannot advertise during a connection.
     private static let cannotDoBoth: Set<HCIStatus> = [
         .commandDisallowed, .connectionLimitExceeded, .limitedResources, .memoryCapacityExceeded,
     ]

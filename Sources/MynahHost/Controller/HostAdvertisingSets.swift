@@ -3,32 +3,31 @@ import MynahHCI
 
 /// Changes a controller's advertising sets until they match the host's request, one step at a time.
 ///
-/// Each set has a machine of its own, whose index is the set's handle. Commands of the legacy style know one
-/// set.
+/// Each set has a `HostAdvertiser`, whose index is the set's handle. Legacy commands support only one set.
 struct HostAdvertisingSets {
     private var machines = [HostAdvertiser()]
-    /// The set whose step is under way.
+    /// The handle of the set whose step waits for its answer.
     private var underWay: Int?
 
-    /// The number of centrals with which connectable sets leave the air; `nil` for no limit.
+    /// The number of connected centrals at which connectable sets stop, or `nil` for no limit.
     var largestCentralCount: Int? {
         didSet { for index in machines.indices { machines[index].largestCentralCount = largestCentralCount } }
     }
 
-    /// The numbers of a request, one for each of its sets.
+    /// Identifies a request for several sets, by the number of the request for each set.
     struct Number: Hashable {
         fileprivate var ofSets: [UInt64]
     }
 
-    /// Whether any set is to be on the air.
+    /// Whether any set is requested.
     var isWanted: Bool { machines.contains { $0.number != nil } }
     /// `true` while the controller does not yet match the request.
     var isBusy: Bool { machines.contains(where: \.isBusy) }
-    /// Whether nothing is on and nothing is under way.
+    /// Whether advertising is off for all sets, and no step waits for its answer.
     var isQuiet: Bool { machines.allSatisfy(\.isQuiet) }
-    /// The interval and length of data of each set on the air.
+    /// The interval and the data length of each set on the air.
     var sent: [(interval: UInt16, dataLength: Int)] { machines.compactMap(\.sent) }
-    /// The last report, or `nil` if it said that nothing is advertised.
+    /// The last report, or `nil` if nothing was reported to be on the air.
     var announced: AdvertisingReport? {
         var reports = machines.compactMap(\.announced)
         guard !reports.isEmpty else { return nil }
@@ -39,14 +38,14 @@ struct HostAdvertisingSets {
 
     // MARK: Requests of the host
 
-    /// Asks for these sets in place of any others.
+    /// Requests advertising sets, which replace the previous ones.
     mutating func want(_ sets: [HostAdvertiser.Configuration]) -> Number {
         while machines.count < sets.count { machines.append(machines[0].another) }
         for index in machines.indices.dropFirst(sets.count) { machines[index].stop() }
         return Number(ofSets: sets.enumerated().map { machines[$0].want($1) })
     }
 
-    /// Asks for silence.
+    /// Requests that nothing is advertised.
     mutating func stop() {
         for index in machines.indices { machines[index].stop() }
     }
@@ -58,12 +57,14 @@ struct HostAdvertisingSets {
         }
     }
 
-    /// Notes the addresses that the announced sets have now.
+    /// Updates the addresses in the reports of the announced sets.
     mutating func announceAddress() {
         for index in machines.indices { machines[index].announceAddress() }
     }
 
-    /// Returns, once, why a set that was announced is not on the air any more; the other sets stop too.
+    /// Returns why an announced set is not on the air any longer; a second call returns `nil`.
+    ///
+    /// The other sets stop too.
     mutating func takeLostAnnouncement() -> (step: HostAdvertiser.Step, status: HCIStatus)? {
         for index in machines.indices {
             guard let lost = machines[index].takeLostAnnouncement() else { continue }
@@ -79,13 +80,14 @@ struct HostAdvertisingSets {
         for index in machines.indices { machines[index].hold() }
     }
 
-    /// Goes on after `hold`, with the address that the controller has now.
+    /// Ends `hold`; the controller now has this address.
     mutating func release(_ address: DeviceAddress?) {
         for index in machines.indices { machines[index].release(address) }
     }
 
-    /// Returns the result of a request, after the last step: the first of its sets that is not on the air
-    /// decides.
+    /// Returns the result of a request after the last step.
+    ///
+    /// The first set that is not on the air decides the result.
     func verdict(on number: Number) -> HostAdvertiser.Verdict {
         let verdicts = number.ofSets.enumerated().map { machines[$0].verdict(on: $1) }
         return verdicts.first { if case .refused = $0 { true } else { false } }
@@ -103,15 +105,15 @@ struct HostAdvertisingSets {
         for index in machines.indices { machines[index].began(address, identity: identity) }
     }
 
-    /// The controller is gone.
+    /// Notes that the controller disappeared.
     mutating func ended() {
         underWay = nil
         for index in machines.indices { machines[index].ended() }
     }
 
-    /// A link began.
+    /// Notes that a link began.
     ///
-    /// Of several sets that a central can connect to, `stopped` says which it was.
+    /// If centrals can connect to several sets, `stopped` reports which of them the controller stopped.
     mutating func linkBegan(_ role: LEConnection.Role) {
         let isOnlyOne = machines.count(where: \.isConnectable) <= 1
         for index in machines.indices {
@@ -119,10 +121,10 @@ struct HostAdvertisingSets {
         }
     }
 
-    /// The controller reports that it stopped a set because of a link.
+    /// Notes that the controller reports a set as stopped because of a link.
     ///
-    /// The only one that a central can connect to was known to have stopped when the link began, and may be
-    /// on the air again.
+    /// If only one set is connectable, the report is ignored: `linkBegan` has already noted the stop, and the
+    /// set may be on the air again.
     mutating func stopped(_ handle: UInt8) {
         guard machines.indices.contains(Int(handle)), machines.count(where: \.isConnectable) > 1 else {
             return
@@ -130,14 +132,18 @@ struct HostAdvertisingSets {
         machines[Int(handle)].stoppedByLink()
     }
 
-    /// A link ended, in which this side had a role, if it was ever reported.
+    /// Notes that a link ended.
+    ///
+    /// `role` is the role of this side, or `nil` if the link was never reported.
     mutating func linkEnded(_ role: LEConnection.Role?) {
         for index in machines.indices { machines[index].linkEnded(role) }
     }
 
     // MARK: Steps
 
-    /// The next step and the handle of its set, or `nil` if there is nothing to do or one is under way.
+    /// Returns the next step and the handle of its set.
+    ///
+    /// Returns `nil` if there is nothing to do, or a step waits for its answer.
     mutating func next() -> (handle: UInt8, step: HostAdvertiser.Step)? {
         guard underWay == nil else { return nil }
         for index in machines.indices {
@@ -148,7 +154,7 @@ struct HostAdvertisingSets {
         return nil
     }
 
-    /// Takes the answer to the step under way.
+    /// Handles the answer to the current step.
     mutating func finished(_ outcome: CommandOutcome) {
         guard let index = underWay else { return }
         underWay = nil

@@ -1,12 +1,14 @@
 import MynahCore
 
-/// The advertising sets' own addresses.
+/// Chooses and keeps the addresses of advertising sets that have an address of their own.
 struct SetAddresses {
     private var own: [String: DeviceAddress] = [:]
-    /// Makes a static random address.
+    /// Makes a new static random address.
     var makeStatic: () -> DeviceAddress? = { nil }
 
-    /// The address of a set; the set's own address is kept under the set's name.
+    /// Returns the address of a set.
+    ///
+    /// A set's own address is kept under the name of the set.
     mutating func address(of set: Advertisement) -> HostAdvertiser.Address {
         switch set.address {
         case nil: return .ofDevice
@@ -18,7 +20,7 @@ struct SetAddresses {
         }
     }
 
-    /// The configurations that the controller is asked for; throws if a set does not fit.
+    /// Returns the configurations to request from the controller; throws an error if a set does not fit.
     mutating func configurations(
         of sets: [Advertisement]
     ) throws(RadioError) -> [HostAdvertiser.Configuration] {
@@ -34,7 +36,7 @@ struct SetAddresses {
 }
 
 extension HostAdvertisingSets {
-    /// The reports of the sets, which are on the air.
+    /// Returns the reports of the sets, all of which are on the air.
     func reports(
         of sets: [Advertisement], _ wanted: [HostAdvertiser.Configuration]
     ) -> [AdvertisingReport] {
@@ -43,7 +45,7 @@ extension HostAdvertisingSets {
 }
 
 extension AdvertisingReport {
-    /// Combines the reports of several sets; there is at least one.
+    /// Combines the reports of sets, of which there is at least one.
     init(_ sets: [AdvertisingReport]) {
         self = sets[0]
         otherSets = Array(sets.dropFirst())

@@ -2,7 +2,7 @@ import MynahCore
 
 /// The published characteristics: their properties, and the rules for sending their values.
 struct PublishedValues: Sendable {
-    /// The properties, by key.
+    /// The characteristics' properties, by key.
     private(set) var properties: [AttributeKey: CharacteristicProperties] = [:]
     /// The rules for sending values, by characteristic, if they differ from the default.
     private var updates: [AttributeKey: UpdateRules] = [:]
@@ -21,7 +21,7 @@ struct PublishedValues: Sendable {
         if rules.subscription != .asked { unasked.append(characteristic.key) }
     }
 
-    /// Services are withdrawn.
+    /// Removes the characteristics of withdrawn services.
     mutating func remove(_ services: [ServiceDefinition]) {
         for characteristic in services.flatMap(\.characteristics) {
             properties[characteristic.key] = nil
@@ -31,8 +31,10 @@ struct PublishedValues: Sendable {
         }
     }
 
-    /// The parts of a value for a link with room for `room` bytes: the first bytes (Core Specification, Vol
-    /// 3, Part F, 3.4.7.1), or the whole value in pieces.
+    /// Divides a value for a link that carries `room` bytes at a time.
+    ///
+    /// The result has only the first bytes (Core Specification, Vol 3, Part F, 3.4.7.1), or the whole value
+    /// in pieces.
     func parts(of value: [UInt8], _ key: AttributeKey, room: Int) -> (parts: [[UInt8]], isCut: Bool) {
         guard value.count > room else { return ([value], false) }
         if updates[key]?.isInPieces == true { return (value.pieces(of: room), false) }
@@ -41,30 +43,33 @@ struct PublishedValues: Sendable {
 
     // MARK: Values that are sent whether or not a client has configured that
 
-    /// The configuration that applies to a client that has not written one; 0 if values are sent to
-    /// subscribers only.
+    /// Returns the configuration of a client that has not written one; 0 if values are sent to subscribers
+    /// only.
     func unasked(_ key: AttributeKey) -> UInt16 {
         guard !updates.isEmpty, let rules = updates[key], rules.subscription != .asked else { return 0 }
         return properties[key]?.contains(.notify) == true ? 1 : 2
     }
 
-    /// The event for a client's new configuration, or `nil` for a characteristic whose values are sent
-    /// without a subscription.
+    /// Returns the event for a client's new configuration.
+    ///
+    /// Returns `nil` for a characteristic whose values are sent without a subscription.
     func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
         guard unasked(key) == 0 else { return nil }
         let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
         return delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central)
     }
 
-    /// The characteristics whose values are sent without a subscription, of these services, or of all with
-    /// `nil`.
+    /// Returns the characteristics of services whose values are sent without a subscription; `nil` means all
+    /// services.
     func unaskedKeys(of services: [ServiceDefinition]? = nil) -> [AttributeKey] {
         guard let services, !unasked.isEmpty else { return unasked }
         return services.flatMap(\.characteristics).map(\.key).filter { unasked.contains($0) }
     }
 
-    /// The subscriptions to report when a client connects, because values are sent without its subscription;
-    /// of these services, or of all with `nil`.
+    /// Returns the subscriptions to report when a client connects, because its values are sent without a
+    /// subscription.
+    ///
+    /// Only the given services count, or all of them with `nil`.
     func unaskedEvents(for central: Peer.ID, of services: [ServiceDefinition]? = nil) -> [RadioEvent] {
         unaskedKeys(of: services).map {
             .subscribed($0, central, unasked($0) == 1 ? .notification : .indication)

@@ -3,7 +3,7 @@ import MynahHost
 /// The encryption of one connection (Core Specification, Vol 6, Part E).
 struct AirCipher {
     /// The parts of the session that both sides exchange before encryption (Part B, 2.4.2.4 and 2.4.2.5), in
-    /// the order of the air.
+    /// the order in which they are sent.
     struct Session: Hashable {
         var centralDiversifier: [UInt8]
         var centralVector: [UInt8]
@@ -12,32 +12,34 @@ struct AirCipher {
     }
 
     private let vector: [UInt8]
-    /// The session keys of the long-term keys that are tried, until one fits.
+    /// The candidate session keys, one for each long-term key; after the first decryption, only the right one
+    /// is left.
     private var keys: [[UInt8]]
     private var isKnown = false
-    /// The packets that no key has fitted. After 64 of them no key is tried any more: each try of a long list of
-    /// keys takes time.
+    /// The number of packets that no key has fitted.
+    ///
+    /// After 64 of them no key is tried any more, because trying a long list of keys takes time.
     private var failures = 0
     private static let mostFailures = 64
-    /// The number of the next packet of each side.
+    /// The packet counter of each side for the next packet.
     private var counters: [UInt64] = [0, 0]
 
-    /// How many packets a sniffer may miss in a row.
+    /// The most packets in a row that a sniffer may miss.
     private static let missed: UInt64 = 64
-    /// The length of the message integrity code.
+    /// The length of the message integrity code, in bytes.
     static let codeLength = 4
 
-    /// The encryption of a session with one of the long-term keys.
+    /// Prepares the decryption of a session with any of the long-term keys.
     init(_ session: Session, _ longTermKeys: LongTermKeys) {
         vector = session.centralVector + session.peripheralVector
-        // The first block that AES encrypts has its most significant byte first.
+        // AES takes the most significant byte of its first block first.
         let diversifier = Array((session.centralDiversifier + session.peripheralDiversifier).reversed())
         // Tools print keys in either order.
         let candidates = longTermKeys.keys.flatMap { [$0, $0.reversed()] }
         keys = candidates.map { AES128.encrypt(diversifier, with: $0) }
     }
 
-    /// The payload of an encrypted PDU, and its sender; `nil` if no key fits.
+    /// Returns the payload of an encrypted PDU and its sender, or `nil` if no key decrypts it.
     mutating func decrypt(_ pdu: [UInt8], from side: AirPacket.Side?) -> (payload: [UInt8], AirPacket.Side)? {
         guard pdu.count > 2 + Self.codeLength else { return nil }
         // NESN, SN and MD are not authenticated.
@@ -64,7 +66,7 @@ struct AirCipher {
         return nil
     }
 
-    /// The packet counter with the direction, and the initialization vector (Part E, 2.1).
+    /// Returns the nonce: the packet counter with the direction, and the initialization vector (Part E, 2.1).
     private func nonce(_ counter: UInt64, _ sender: AirPacket.Side) -> [UInt8] {
         var bytes = (0..<5).map { UInt8(truncatingIfNeeded: counter >> (8 * $0)) }
         bytes[4] = bytes[4] & 0x7F | (sender == .central ? 0x80 : 0)

@@ -2,15 +2,15 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// A connection that a sniffer follows.
+/// A connection whose packets a sniffer captured.
 struct AirLink {
-    /// The meaning of a PDU for a host.
+    /// The part of a PDU that matters to a host.
     enum Meaning: Hashable {
         /// Part of an L2CAP PDU, with its sender.
         case data([UInt8], isFirst: Bool, AirPacket.Side)
         case encrypted
         case disconnected(reason: UInt8)
-        /// An encrypted PDU for which there is no key.
+        /// An encrypted PDU that no key decrypts.
         case unreadable
     }
 
@@ -26,13 +26,14 @@ struct AirLink {
     }
 
     let handle: ConnectionHandle
-    /// The peripheral; `nil` if the connection began before the capture.
+    /// The peripheral, or `nil` if the connection began before the capture.
     let peripheral: DeviceAddress?
     private let keys: LongTermKeys
     private var session: AirCipher.Session?
     private var cipher: AirCipher?
     private var isEncryptionReported = false
-    /// The last PDU of each side: a sender repeats it until it is acknowledged (Part B, 4.5.9).
+    /// The last PDU of each side: a sender repeats a PDU until the other side acknowledges it (Part B,
+    /// 4.5.9).
     private var last: [[UInt8]] = [[], []]
     private var lastSide = AirPacket.Side.peripheral
 
@@ -40,12 +41,12 @@ struct AirLink {
         (self.handle, self.peripheral, self.keys) = (handle, peripheral, keys)
     }
 
-    /// The meanings of a PDU, in their order.
+    /// Returns what a PDU means for a host, in order.
     mutating func take(_ packet: AirPacket) -> [Meaning] {
         let pdu = packet.pdu
         let kind = pdu[0] & 3
         guard kind != 0 else { return [] }
-        // A header of three bytes, with the length of a Constant Tone Extension.
+        // The header has three bytes if it includes the length of a Constant Tone Extension.
         let start = pdu[0] & 0x20 != 0 ? 3 : 2
         guard pdu.count >= start else { return [] }
         let side = packet.side ?? guess(pdu, start, kind)
@@ -79,8 +80,9 @@ struct AirLink {
         return pdu[0] & 0x0B == first & 0x0B && pdu.dropFirst().elementsEqual(last.dropFirst())
     }
 
-    /// The sender of a PDU, if the capture does not say: a client's ATT opcode is even, and the sides take
-    /// turns.
+    /// Guesses the sender of a PDU if the capture does not record it.
+    ///
+    /// A client's ATT opcode is even. For other PDUs, the sides take turns.
     private func guess(_ pdu: [UInt8], _ start: Int, _ kind: UInt8) -> AirPacket.Side {
         if cipher == nil, kind == 2, pdu.count > start + 4, pdu[start + 2] == 4, pdu[start + 3] == 0 {
             return pdu[start + 4] & 1 == 0 ? .central : .peripheral
@@ -89,7 +91,7 @@ struct AirLink {
         return lastSide.other
     }
 
-    /// Whether a PDU is not encrypted, although encryption begins or ends.
+    /// Whether a PDU is sent in plain text while encryption starts or stops.
     private func isOpen(_ payload: [UInt8], _ kind: UInt8) -> Bool {
         guard kind == 3 else { return false }
         switch (payload[0], payload.count) {
@@ -122,7 +124,7 @@ struct AirLink {
         return nil
     }
 
-    /// The payload of a decrypted PDU: some sniffers keep the message integrity code.
+    /// Returns the payload of a decrypted PDU without the message integrity code, which some sniffers keep.
     private static func withoutCode(_ payload: [UInt8], _ kind: UInt8) -> [UInt8] {
         guard kind == 2, payload.count >= 4 + AirCipher.codeLength else { return payload }
         let length = Int(payload[0]) | Int(payload[1]) << 8

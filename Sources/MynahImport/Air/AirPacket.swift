@@ -2,14 +2,14 @@ import MynahSupport
 
 /// A packet that a sniffer heard on the air (Core Specification, Vol 6, Part B, 2).
 struct AirPacket: Hashable {
-    /// The header before a packet of the link layer, by the link type of pcap
+    /// The header that a capture has before each link-layer packet, by pcap link type
     /// (https://www.tcpdump.org/linktypes.html).
     enum Format: Hashable, Sendable {
-        /// No header (251): it is not known who sent a packet.
+        /// No header (link type 251), so the sender of a packet is not known.
         case bare
         /// The pseudo-header of link type 256.
         case withPseudoHeader
-        /// The header of the nRF Sniffer (272).
+        /// The header of the nRF Sniffer (link type 272).
         case nordic
     }
 
@@ -23,15 +23,15 @@ struct AirPacket: Hashable {
     var accessAddress: UInt32
     /// The PDU without its CRC: the header and the payload.
     var pdu: [UInt8]
-    /// The sender on a connection, or `nil` if that is not known.
+    /// The sender on a connection, or `nil` if the capture does not record it.
     var side: Side?
-    /// Whether the sniffer has decrypted it.
+    /// Whether the sniffer has decrypted the packet.
     var isDecrypted = false
 
     /// The access address of advertising (2.1.2).
     static let advertisingAccess: UInt32 = 0x8E89_BED6
 
-    /// A packet in a record, or `nil` if it is none, or was damaged on the air.
+    /// Parses a packet from a record, or returns `nil` if the record has no valid packet.
     init?(_ bytes: [UInt8], _ format: Format) {
         var reader = ByteReader(bytes)
         var (isCoded, isAuxiliary) = (false, false)
@@ -39,7 +39,7 @@ struct AirPacket: Hashable {
         case .bare: break
         case .withPseudoHeader:
             guard reader.readBytes(8) != nil, let flags = reader.readUInt16() else { return nil }
-            // The CRC was checked, and is wrong.
+            // The sniffer checked the CRC, which is wrong.
             if flags & 0x0C00 == 0x0400 { return nil }
             isDecrypted = flags & 0x0008 != 0
             isCoded = flags >> 14 == 2
@@ -55,10 +55,10 @@ struct AirPacket: Hashable {
             guard let head = reader.readBytes(7), let length = reader.readUInt8(), length >= 2,
                 let content = reader.readBytes(Int(length) - 1), let flags = content.first
             else { return nil }
-            // A PDU of advertising or of a connection, with a right CRC.
+            // An advertising or data PDU whose CRC is right.
             guard head[6] == 2 || head[6] == 6, flags & 0x01 != 0 else { return nil }
             side = flags & 0x02 != 0 ? .central : .peripheral
-            // The sniffer has its key, and the message integrity code is right.
+            // The sniffer has the key, and the message integrity code is right.
             isDecrypted = flags & 0x0C == 0x0C
             isCoded = flags >> 4 & 7 == 2
         }

@@ -2,14 +2,15 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Translates what a sniffer heard into what the central's controller would have told its host.
+/// Translates packets from the air into the HCI packets that the central's controller would have sent to its
+/// host.
 struct AirTranslator {
     private struct Access: Hashable {
         var source: Int
         var accessAddress: UInt32
     }
 
-    /// An extended advertisement, which may come in several PDUs.
+    /// A device with extended advertising, whose data may come in several PDUs.
     private struct Advertiser {
         var address: DeviceAddress
         var mode: UInt8
@@ -18,18 +19,19 @@ struct AirTranslator {
     private let keys: LongTermKeys
     private var links: [Access: AirLink] = [:]
     private var nextHandle: UInt16 = 1
-    /// The advertisers of extended advertising, by their ADI.
+    /// The advertisers of extended advertising, by the ADI (AdvDataInfo) of their PDUs.
     private var advertisers: [UInt16: Advertiser] = [:]
     private var isAskedForResponse = false
-    /// How many encrypted packets had no key, by peripheral; `nil` is one whose connection began earlier.
+    /// The number of encrypted packets without a key, by peripheral; the key is `nil` if the connection began
+    /// before the capture.
     private(set) var unreadable: [DeviceAddress?: Int] = [:]
 
-    /// The most links and advertisers that are followed at a time; a capture may be made up.
+    /// The most links and advertisers that are followed at a time, because a capture may be forged.
     private static let limit = 1000
 
     init(_ keys: LongTermKeys) { self.keys = keys }
 
-    /// The packets of a host's controller for a packet of the air.
+    /// Returns the HCI packets that a host's controller would have sent for a packet from the air.
     mutating func take(_ packet: AirPacket, source: Int, time: Int64) -> [CapturedPacket] {
         let packets =
             packet.accessAddress == AirPacket.advertisingAccess
@@ -49,7 +51,7 @@ struct AirTranslator {
         switch pdu[0] & 0x0F {
         case 0, 2, 4, 6:
             guard let address = reader.readAddress(kind: kind), reader.remaining <= 31 else { return [] }
-            // The event types of HCI (Vol 4, Part E, 7.7.65.2) have another order.
+            // HCI (Vol 4, Part E, 7.7.65.2) numbers the event types in another order.
             let type: UInt8 = [0: 0, 2: 3, 4: 4, 6: 2][pdu[0] & 0x0F] ?? 0
             let data = reader.readRest()
             var event = ByteWriter()
@@ -68,7 +70,7 @@ struct AirTranslator {
         }
     }
 
-    /// CONNECT_IND and AUX_CONNECT_REQ (2.3.3.1).
+    /// Translates CONNECT_IND and AUX_CONNECT_REQ (2.3.3.1).
     private mutating func connection(_ header: UInt8, _ reader: inout ByteReader, _ source: Int) -> Packets {
         let kind: UInt8 = header & 0x80 != 0 ? 1 : 0
         guard reader.readBytes(6) != nil, let address = reader.readAddress(kind: kind),
@@ -85,7 +87,7 @@ struct AirTranslator {
         return [Self.event(HCIEvent.leMeta, event.bytes)]
     }
 
-    /// The Common Extended Advertising Payload Format (2.3.4).
+    /// Translates PDUs with the Common Extended Advertising Payload Format (2.3.4).
     private mutating func extended(_ kind: UInt8, _ reader: inout ByteReader) -> Packets {
         guard let first = reader.readUInt8(), let bytes = reader.readBytes(Int(first & 0x3F)) else {
             return []
@@ -97,7 +99,7 @@ struct AirTranslator {
         if flags & 0x02 != 0 { _ = header.readBytes(6) }
         if flags & 0x04 != 0 { _ = header.readUInt8() }
         let identifier = flags & 0x08 != 0 ? header.readUInt16() : nil
-        // A pointer on the primary channels is to the data, and here to the rest of it.
+        // On the primary channels the AuxPtr points to the data; here it points to the rest of the data.
         let hasMore = flags & 0x10 != 0
         let data = reader.readRest()
         if let identifier {
@@ -107,7 +109,7 @@ struct AirTranslator {
         }
         let known = identifier.flatMap { advertisers[$0] }
         guard let from = address ?? known?.address, !data.isEmpty, data.count <= 229 else { return [] }
-        // The mode is that of the advertisement, and not of a chained part.
+        // A chained PDU has no advertising mode of its own.
         let mode = address == nil ? known?.mode ?? 0 : first >> 6
         let type = UInt16(isAskedForResponse && mode == 0 ? 0x0A : mode & 3) | (hasMore ? 0x20 : 0)
         var event = ByteWriter()

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The keys of `--ltk-file`.
+/// The long-term keys of the file that `--ltk-file` names.
 package struct LongTermKeys: Hashable, Sendable {
     /// Each key, with its most significant byte first.
     private(set) var keys: [[UInt8]] = []
@@ -8,10 +8,10 @@ package struct LongTermKeys: Hashable, Sendable {
     /// No keys.
     package init() {}
 
-    /// The most keys of a file.
+    /// The most keys that a file may have.
     private static let limit = 1000
 
-    /// The keys of a text: one a line, as 32 hexadecimal digits; `#` begins a comment.
+    /// Parses the keys of a file: one key a line, as 32 hexadecimal digits; `#` begins a comment.
     package init(_ bytes: [UInt8]) throws(ImportProblem) {
         for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             var digits = line.prefix { $0 != UInt8(ascii: "#") }.filter { ![0x20, 0x09, 0x0D].contains($0) }

@@ -4,15 +4,15 @@ import MynahSupport
 
 /// Follows the requests of one client to one server on one link (Core Specification, Vol 3, Part F, 3.4).
 ///
-/// Packets that make no sense are ignored: a capture may begin in the middle, and lack packets.
+/// Invalid packets are ignored, because a capture may begin in the middle of a link and may lack packets.
 struct ATTObserver {
     private let link: Int
     private var request: ATTRequest?
     private var prepared: [(handle: AttributeHandle, offset: Int, part: [UInt8])] = []
-    /// The writes that wait for their answer, by their place in the server's list.
+    /// The writes without a response so far, by their indices in the server's list.
     private var pendingWrites: [Int] = []
     private var clientMTU: Int?
-    /// The MTU is the link's: both sides have it, whichever of them asked for it.
+    /// The ATT_MTU of the link, which is the same for both sides.
     var mtu = GATT.defaultMTU
     var isEncrypted = false
     /// The MTU that the server offered, or `nil` if the client did not ask.
@@ -41,10 +41,10 @@ struct ATTObserver {
             add(handle, value, time, &server)
         case .exchangeMTU(let mtu): clientMTU = Int(mtu)
         case .readByGroupType(let range, let type):
-            // A discovery from the start to the end is of all primary services.
+            // A discovery of the whole handle range finds all primary services.
             if range == AttributeHandle.all, type == Self.primaryService { server.beginDiscovery() }
         case .prepareWrite(let handle, let offset, let part):
-            // A client that prepares without end has no effect on the server either.
+            // The server does not keep prepared writes without limit either.
             if prepared.count < 1024 { prepared.append((handle, Int(offset), part)) }
         case .executeWrite(let isCancelled):
             if !isCancelled {
@@ -65,15 +65,15 @@ struct ATTObserver {
 
     private static let primaryService = BluetoothUUID(0x2800 as UInt16)
 
-    /// No PDU is longer than the MTU, also if the capture lacks its exchange.
+    /// Raises the MTU to the length of a PDU, because the capture may lack the MTU exchange.
     private mutating func see(_ pdu: [UInt8]) { mtu = max(mtu, pdu.count) }
 
-    /// Whether the request under way is one whose writes wait already.
+    /// Whether the pending request is one whose writes are already in `pendingWrites`.
     private var isWriteRequest: Bool {
         if case .executeWrite? = request { true } else { false }
     }
 
-    /// The whole values that the prepared parts make, in the order of their first part.
+    /// Joins the prepared parts to whole values, in the order of their first parts.
     private func preparedValues() -> [(AttributeHandle, [UInt8])] {
         var values: [(handle: AttributeHandle, value: [UInt8])] = []
         for (handle, offset, part) in prepared {
@@ -134,7 +134,7 @@ struct ATTObserver {
         case .read(let handle), .readBlob(let handle, offset: 0):
             server.refuse(handle, isWrite: false, code, isEncrypted: isEncrypted)
         case .readBlob(let handle, let offset):
-            // The end of a value whose length is a multiple of what a response carries.
+            // This error ends a value whose length is a multiple of the bytes in a response.
             if code == ATTError.invalidOffset.code || code == ATTError.attributeNotLong.code {
                 server.readOn([], of: handle, at: Int(offset), isLast: true)
             }
@@ -206,13 +206,13 @@ struct ATTObserver {
         {
             guard start > .none, start <= end else { return }
             server.declare(uuid, start...end, isPrimary: isPrimary)
-            // No service begins between those of one response.
+            // No service begins between two services of one response.
             if isPrimary, first <= end { server.discovered(first...end) }
             if isPrimary, end == .last { server.endServices() }
         }
     }
 
-    /// Declarations, or values of one type.
+    /// Notes declarations, or the values of one attribute type.
     private func typed(
         _ reader: inout ByteReader, _ type: BluetoothUUID, at time: Int64, _ server: inout ObservedServer
     ) {
@@ -234,7 +234,7 @@ struct ATTObserver {
                 server.include(.init(start: start, end: end, uuid: uuid?.shortest), at: handle)
             default:
                 server.setType(type, of: handle)
-                // A response of several values has the same length for all.
+                // A response with several values has one length for all of them.
                 server.read(bytes, of: handle, isWhole: bytes.count < min(mtu - 4, 253), at: time)
             }
         }
@@ -252,7 +252,7 @@ struct ATTObserver {
 }
 
 extension ATTRequest {
-    /// The attribute whose value a client reads or writes.
+    /// The handle of the attribute whose value a client reads or writes.
     fileprivate var valueHandle: AttributeHandle? {
         switch self {
         case .read(let handle), .readBlob(let handle, _), .write(let handle, _),
@@ -264,7 +264,7 @@ extension ATTRequest {
 }
 
 extension ByteReader {
-    /// A handle, a length and a value of it.
+    /// Reads a handle, a length, and a value with this length.
     fileprivate mutating func readCountedValue() -> (AttributeHandle, [UInt8])? {
         guard let handle = readAttributeHandle(), let length = readUInt16(),
             let value = readBytes(Int(length))

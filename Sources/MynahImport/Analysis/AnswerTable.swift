@@ -1,48 +1,50 @@
 import MynahCore
 
-/// The answers of each request pattern, from the causes of single values.
+/// The answers to each request pattern, found from the causes of single values.
 ///
-/// The values that followed a pattern most times are its answer. If no answer was the usual one, the
+/// The answer to a pattern is the list of values that followed it most often. If no list was usual, the
 /// answers are given in turn, in the order of the capture.
 struct AnswerTable {
     /// A value that came after a request.
     struct Answer: Hashable {
-        /// The place of the value among all that the device sent.
+        /// The index of the value among all that the device sent.
         var place: Int
         var handle: AttributeHandle
         var value: [UInt8]
-        /// Microseconds after the response.
+        /// The time after the response, in microseconds.
         var delay: Int64
     }
 
-    /// The reaction to one pattern.
+    /// The device's answers to the requests with one pattern.
     struct Reaction: Hashable {
-        /// The answers to one request, in the order of time, with their usual delays.
+        /// The usual answers to one request, in the order of time, with their usual delays.
         var answers: [Answer]
-        /// The values of the answers in turn, each with as many as `answers`; empty if the answers never
+        /// The values of the answers in turn, as many in each as in `answers`; empty if the answers never
         /// change.
         var turns: [[[UInt8]]] = []
-        /// How often the pattern was requested, and how often another answer came, or none.
+        /// The number of requests with the pattern, and of those with another answer or none.
         var requestCount: Int
         var otherCount = 0
-        /// An answer that is left out; `nil` if there is none.
+        /// An example of an answer that is left out, or `nil` if there is none.
         var other: [Answer]?
     }
 
-    /// The part of requests whose common answer makes other answers exceptions.
+    /// The part of requests that must have the common answer, so that other answers count as exceptions.
     private static let usual = 0.8
     /// The most answers that are given in turn.
     static let longestTurn = 64
-    /// Longer values are not given in turn: the text of a variable has at most 512 bytes.
+    /// The most bytes of a value that is given in turn, because the text of a variable has at most 512 bytes.
     private static let longestInTurn = 256
 
     /// The reactions by pattern.
     private(set) var reactions: [TimedRequest.Pattern: Reaction] = [:]
-    /// The patterns that were answered less than half of the times, and are not answered by the profile.
+    /// The patterns that got an answer less than half of the time, so that the profile does not answer them.
     private(set) var rare: [TimedRequest.Pattern: Reaction] = [:]
 
-    /// A table of requests, each with its answers; `couldAnswer` is `false` if a value of a handle could
-    /// not be sent after a request, for the client had not subscribed.
+    /// Makes the table of requests and their answers.
+    ///
+    /// `couldAnswer` is `false` if the device could not send a value after a request, because the client had
+    /// not subscribed.
     init(
         _ requests: [TimedRequest], answers: [Int: [Answer]],
         couldAnswer: (TimedRequest, AttributeHandle) -> Bool
@@ -87,7 +89,7 @@ struct AnswerTable {
         guard let first = lists.first else { return nil }
         var counts: [Content: Int] = [:]
         for list in lists { counts[Content(list), default: 0] += 1 }
-        // Of several, the first one.
+        // Of several equally common answers, the first one counts.
         var best = first
         for list in lists where counts[Content(list), default: 0] > counts[Content(best), default: 0] {
             best = list
@@ -100,9 +102,10 @@ struct AnswerTable {
             other: lists.first { Content($0) != Content(best) })
     }
 
-    /// Answers in turn: most have as many values of the same characteristics.
+    /// Returns the answers in turn, if most have equally many values of the same characteristics.
     ///
-    /// Another answer, or none, keeps its turn with the answer before it, so that the others keep theirs.
+    /// If a request got a different answer or none, its turn repeats the answer before it, so that later
+    /// answers keep their turns.
     private static func turns(_ lists: [[Answer]]) -> Reaction? {
         let answered = lists.filter { !$0.isEmpty }
         var counts: [[AttributeHandle]: Int] = [:]
@@ -126,9 +129,10 @@ struct AnswerTable {
             other: answered.first { !fits($0) } ?? fitting.dropFirst(longestTurn).first)
     }
 
-    /// The middle of the 20 ms in which most of the delays are; of several, the earliest.
+    /// Returns the middle of the 20 ms that contain most delays.
     ///
-    /// The delays of one device may have two values, as with two connection intervals.
+    /// If there are several such intervals, the earliest counts. A device's delays may gather at two values,
+    /// as with two connection intervals.
     static func usualDelay(of delays: [Int64]) -> Int64 {
         let sorted = delays.sorted()
         var (best, start) = (0..<1, 0)
@@ -139,7 +143,7 @@ struct AnswerTable {
         return (sorted[best.lowerBound] + sorted[best.upperBound - 1]) / 2
     }
 
-    /// The answers with the usual delay of each among lists of the same length.
+    /// Returns the answers with their usual delays, which are found from lists of the same length.
     private static func timed(_ answers: [Answer], by lists: [[Answer]]) -> [Answer] {
         answers.enumerated().map { index, answer in
             var answer = answer

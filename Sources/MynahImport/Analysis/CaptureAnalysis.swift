@@ -5,30 +5,32 @@ import MynahSupport
 
 /// One device, as far as a capture shows it.
 struct ObservedDevice {
-    /// Which device it is.
+    /// Identifies a device within a capture.
     enum Key: Hashable {
         case remote(DeviceAddress)
-        /// The host of a controller.
+        /// The host whose controller is captured.
         case local(source: Int)
-        /// The other side of a link that began before the capture.
+        /// The peer on a link that began before the capture, so its address is not known.
         case unnamed(source: Int, ConnectionHandle)
     }
 
     var key: Key
     var server: ObservedServer
     var advertising = ObservedAdvertising()
-    /// The input and output that it says it has when it pairs.
+    /// The input and output capability that the device reports when it pairs.
     var io: IOCapability?
-    /// Whether the key of its last pairing keeps a man in the middle out.
+    /// Whether the key of the device's last pairing has MITM protection.
     var pairsAuthenticated = false
-    /// Whether requests to it used Enhanced ATT bearers (Core Specification, Vol 3, Part G, 5.4).
+    /// Whether a client used Enhanced ATT bearers (Core Specification, Vol 3, Part G, 5.4) for its requests
+    /// to the device.
     var usesEnhancedATT = false
     var linkCount = 0
-    /// The ATT_MTU that it offered, or `nil` if no client asked.
+    /// The ATT_MTU that the device offered, or `nil` if no client asked.
     var offeredMTU: Int?
-    /// The connection parameters that it requested first, and how long after the connection began.
+    /// The first connection parameters that the device requested, and the time from the start of the
+    /// connection.
     var wantedParameters: (range: ConnectionParameterRange, delay: Int64)?
-    /// How often it requested others later.
+    /// The number of later requests with other connection parameters.
     var otherParametersCount = 0
 
     init(_ key: Key, _ server: ObservedServer = ObservedServer()) {
@@ -50,15 +52,15 @@ struct CaptureAnalysis {
         var peer: ObservedDevice.Key
         /// The peripheral.
         var device: ObservedDevice.Key
-        /// The time at which it began, or `nil` if it began before the capture.
+        /// The time at which the link began, or `nil` if it began before the capture.
         var start: Int64?
-        /// The identifier of the request for channels of Enhanced ATT that waits for its answer.
+        /// The identifier of the pending request for Enhanced ATT channels.
         var enhancedRequest: UInt8?
         /// The last Pairing Request.
         var pairingRequest: [UInt8]?
         var fromHost = L2CAPReassembler()
         var fromController = L2CAPReassembler()
-        /// The requests of this host, and those of the other side.
+        /// The requests of this host, and those of its peer.
         var asClient: ATTObserver
         var asServer: ATTObserver
     }
@@ -71,10 +73,12 @@ struct CaptureAnalysis {
     /// The order in which devices were found.
     private var order: [ObservedDevice.Key] = []
     private var warnings: [String] = []
-    /// The most bytes of a recording of one device, or `nil` if that is seen at the end.
+    /// The most bytes in the recording of one device.
+    ///
+    /// The value is `nil` for a capture file, whose recordings are shortened when they are written.
     private let byteLimit: Int?
 
-    /// An analysis without packets so far; `byteLimit` is for an analysis without an end.
+    /// Makes an analysis without packets; `byteLimit` is for a live capture, which has no end.
     init(byteLimit: Int? = nil) {
         self.byteLimit = byteLimit
     }
@@ -88,7 +92,7 @@ struct CaptureAnalysis {
         }
     }
 
-    /// The warnings since the last call: sentences without a full stop.
+    /// Returns the warnings since the last call, as sentences without a full stop.
     mutating func takeWarnings() -> [String] {
         defer { warnings = [] }
         return warnings
@@ -117,7 +121,7 @@ struct CaptureAnalysis {
 
     private mutating func note(_ command: HCICommand, _ source: Int) {
         switch command.opcode {
-        // A host that has restarted has no links.
+        // A reset ends all links of the host.
         case .reset:
             for key in Array(links.keys) where key.source == source { links[key] = nil }
             hosts[source] = nil
@@ -155,7 +159,7 @@ struct CaptureAnalysis {
             change(link.device) { $0.server.encryptLink(link.number) }
         case .advertisingReports(let reports):
             for report in reports {
-                // Data in pieces is all there with the last of them.
+                // A fragmented report is complete with its last fragment.
                 let whole = assemblers[source, default: ReportAssembler()].add(report)
                 if let whole, report.progress == .complete { note(whole, time) }
             }
@@ -210,7 +214,7 @@ struct CaptureAnalysis {
             open(key, unnamed, unnamed)
         }
         guard var link = links[key] else { return }
-        // The link's buffers would be copied if they were held twice.
+        // Without this, the link would be held twice, and its buffers would be copied.
         links[key] = nil
         defer { links[key] = link }
         let frame =
@@ -249,10 +253,12 @@ struct CaptureAnalysis {
         }
     }
 
-    /// Enhanced ATT opens channels with L2CAP Credit Based Connection Request to its SPSM, and the response
-    /// has the result after three fields of the channels (Core Specification, Vol 3, Part A, 4.25 and 4.26).
+    /// Follows L2CAP signals about Enhanced ATT and connection parameters.
     ///
-    /// Connection Parameter Update Request is the peripheral's (4.20).
+    /// L2CAP Credit Based Connection Request opens channels to the SPSM of Enhanced ATT. Its response has the
+    /// result after three fields of the channels (Core Specification, Vol 3, Part A, 4.25 and 4.26).
+    ///
+    /// Only the peripheral sends a Connection Parameter Update Request (4.20).
     private mutating func takeSignal(_ pdu: [UInt8], _ time: Int64, _ link: inout Link) {
         guard pdu.count >= 12 else { return }
         switch pdu[0] {
@@ -277,8 +283,8 @@ struct CaptureAnalysis {
         }
     }
 
-    /// A Pairing Request is the central's, and a Pairing Response the peripheral's (Core Specification,
-    /// Vol 3, Part H, 3.5.1 and 3.5.2).
+    /// Follows pairing: the central sends the Pairing Request, the peripheral the Pairing Response (Core
+    /// Specification, Vol 3, Part H, 3.5.1 and 3.5.2).
     private mutating func takePairing(_ pdu: [UInt8], _ sender: ObservedDevice.Key, _ link: inout Link) {
         guard pdu.count == 7 else { return }
         if pdu[0] == 0x01 { link.pairingRequest = pdu }
@@ -292,7 +298,7 @@ struct CaptureAnalysis {
 
     /// Whether a pairing has MITM protection, by its request and response (2.3.5.1).
     ///
-    /// Without the request, the device's wish counts.
+    /// If the capture lacks the request, the response of the device decides.
     private static func isAuthenticated(_ request: [UInt8]?, _ response: [UInt8]) -> Bool {
         guard let request else { return response[3] & 0x04 != 0 }
         guard (request[3] | response[3]) & 0x04 != 0, let initiator = IOCapability(code: request[1]),

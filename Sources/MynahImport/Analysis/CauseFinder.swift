@@ -2,44 +2,49 @@ import MynahCore
 
 /// Finds out which values of one characteristic answer requests, and which come by themselves.
 ///
-/// Each value has one candidate, the last request before it on its link. The decision is made by kinds of
-/// values (their first byte and length) and by groups of requests (equal ones, those with the same first
-/// byte, and all writes of one characteristic):
+/// Each value has one candidate: the last request before it on its link. The decision compares kinds of
+/// values and groups of requests. A kind is the values with one first byte and length. A group is equal
+/// requests, those with the same first byte, or all writes of one characteristic. A value is near if it came
+/// within a second of the request, or half a second after another near value. The first row that applies to a
+/// value decides:
 ///
 /// | the value | cause |
 /// |---|---|
+/// | comes at one rate with or without requests, or fills a gap of a regular stream | the stream |
 /// | has the delay at which most requests of a group got one | the request |
 /// | is of a kind of which most requests of a group got exactly one | the request |
-/// | fills a gap of a regular stream, or is part of one | the stream |
-/// | came within a second of the request, or half a second after another such value | the request |
-/// | the same, and most values of its kind came without a request | none |
-/// | the same, and few requests like it have such a value | none |
+/// | is of a kind with a regular period | the stream |
+/// | is near, but most values of its kind came without a request | none |
+/// | is near, but few similar requests have a near value | none |
+/// | is near, but late after a write's usual answer, and the only one of its kind | none |
+/// | is near | the request |
 /// | anything else | none |
 struct CauseFinder {
-    /// How long after a request a value is near it, in microseconds, and after another near value.
+    /// The longest time between a request and a value near it, or between two near values, in microseconds.
     static let near: Int64 = 1_000_000
     static let nearPrevious: Int64 = 500_000
-    /// The limit of `near` if there are too few requests to compare.
+    /// The value of `near` if there are too few requests to compare.
     static let nearFew: Int64 = 2_000_000
-    /// No answer is later.
+    /// The longest time between a request and its answer, in microseconds.
     static let latest: Int64 = 60_000_000
-    /// The most values of one answer, and the most bytes of its lines in a profile; more values are a
+    /// The limit for the values of one answer, and for the bytes of its lines in a profile; more values are a
     /// stream.
     static let longestAnswer = 10_000
     private static let largestAnswer = 1 << 19
-    /// The bytes of a line without its value.
+    /// The bytes of a profile's line without its value.
     private static let lineSize = 72
-    /// The most values that follow from a subscription alone; more values are a stream.
+    /// The most values that a subscription alone causes; more values are a stream.
     static let longestGreeting = 4
 
-    /// How many requests before the last one may still get their answer.
+    /// The number of earlier requests that a late answer is compared with.
     private static let displaced = 3
-    /// The part of requests that get an answer at the same delay.
+    /// The part of a group's requests that must get an answer at the same delay to make it usual.
     private static let usual = 0.6
-    /// The part of values that makes an exception of the others.
+    /// The part of values that must agree, so that the others count as exceptions.
     private static let most = 0.8
 
-    /// The causes of values, which are in the order of time, as are the requests by `sentAt`.
+    /// Returns the causes of values; the values must be in the order of time, and the requests in that of
+    /// `sentAt`.
     static func causes(of values: [TimedValue], after requests: [TimedRequest]) -> [ValueCause] {
         var finder = CauseFinder(values, requests)
         finder.findNear()
@@ -50,27 +55,27 @@ struct CauseFinder {
         return finder.decide()
     }
 
-    /// A value, as far as its time shows its cause.
+    /// The properties of a value that show its cause.
     private struct Place {
-        /// The last request before it, or `nil` if there is none on its link.
+        /// The last request before the value, or `nil` if its link has none.
         var request: Int?
         /// The time from the response to that request.
         var delay: Int64 = 0
         var isNear = false
         var kind = 0
-        /// Whether most requests of a group got a value at this delay, or one of this kind.
+        /// Whether most requests of a group got a value at this delay, or a value of this kind.
         var isUsual = false
     }
 
-    /// The values of one kind.
+    /// The values with one first byte and length.
     private struct Kind {
         var members: [Int] = []
-        /// The values come at the same rate whether or not requests come between them, which is seen at
-        /// short gaps only.
+        /// Whether the values come at the same rate with and without requests between them, which only short
+        /// gaps can show.
         var isFree = false
-        /// The time between two values that are not usual answers, if that is regular.
+        /// The time between two values that are not usual answers, or `nil` if it is not regular.
         var period: Int64?
-        /// The values that are near a request and no usual answers, and the values without a request.
+        /// The number of values near a request that are not usual answers, and of values without a request.
         var nearCount = 0
         var farCount = 0
     }
@@ -79,12 +84,12 @@ struct CauseFinder {
     private let requests: [TimedRequest]
     private var places: [Place]
     private var kinds: [Kind] = []
-    /// How many requests each group has, and the groups of each request, the most exact one first.
+    /// The number of requests in each group, and the groups of each request, the narrowest one first.
     private var groupSizes: [Int] = []
     private var groups: [[Int]] = []
     /// The delays at which most requests of a group get an answer.
     private var delays: [Int: [ClosedRange<Int64>]] = [:]
-    /// How many requests of a group have a value near them.
+    /// The number of requests of each group that have a value near them.
     private var nearCounts: [Int: Int] = [:]
 
     private init(_ values: [TimedValue], _ requests: [TimedRequest]) {
@@ -105,7 +110,7 @@ struct CauseFinder {
         }
     }
 
-    /// Requests that are compared with each other.
+    /// The requests that are compared with each other.
     private enum GroupKey: Hashable {
         case exact(TimedRequest.Pattern)
         case firstByte(AttributeHandle, UInt8)
@@ -135,7 +140,7 @@ struct CauseFinder {
             defer { previous[link] = index }
             guard let request = last[link] else { continue }
             places[index].request = request
-            // A value may overtake the response to the request that it answers.
+            // A capture may have a value before the response to the request that it answers.
             places[index].delay = max(0, time - requests[request].time)
             let isNext =
                 previous[link].map {
@@ -154,17 +159,17 @@ struct CauseFinder {
         if case .write = pattern, requests.count < 3 { Self.nearFew } else { Self.near }
     }
 
-    /// Puts values of the same first byte and length together.
+    /// Sorts values into kinds by their first byte and length.
     ///
-    /// Values of one length whose first bytes differ are of one kind if they are a stream together, or if
-    /// no request caused most of them.
+    /// Values of one length with different first bytes are one kind if they form a stream together, or if
+    /// requests caused few of them.
     private mutating func sortByKind() {
         for list in Dictionary(grouping: values.indices, by: { values[$0].value.count }).values {
             var rest: [[Int]] = []
             for members in Dictionary(grouping: list, by: { values[$0].value.first }).values {
                 if isFree(members) { add(Kind(members: members, isFree: true)) } else { rest.append(members) }
             }
-            // Kinds that have many values are kinds of their own.
+            // A first byte and length with many values is a kind of its own.
             let limit = max(2, list.count / 20)
             let joined = rest.filter { $0.count <= limit }.joined().sorted()
             let far = joined.count { !places[$0].isNear }
@@ -184,8 +189,8 @@ struct CauseFinder {
 
     /// Whether values go on at the same gaps while requests come.
     ///
-    /// Values that are polled come once for each request, so that all of their gaps have one. One gap may
-    /// have its length by chance, unless there are many others.
+    /// Polled values come once for each request, so each of their gaps has a request. A single gap may match
+    /// by chance, unless there are many other gaps.
     private func isFree(_ members: [Int]) -> Bool {
         let gaps = gaps(members)
         let (inner, crossing) = (gaps.filter { !$0.hasRequest }, gaps.filter(\.hasRequest))
@@ -200,11 +205,11 @@ struct CauseFinder {
 
     private struct Gap {
         var length: Int64
-        /// Whether a request came in it.
+        /// Whether a request came during the gap.
         var hasRequest: Bool
     }
 
-    /// The times between values that follow each other on one link.
+    /// Returns the gaps between successive values on one link.
     private func gaps(_ members: [Int]) -> [Gap] {
         zip(members, members.dropFirst()).compactMap { before, after in
             guard values[before].link == values[after].link else { return nil }
@@ -216,10 +221,10 @@ struct CauseFinder {
 
     // MARK: Usual answers
 
-    /// How far two delays of the same answer may be apart.
+    /// Returns the tolerance between two delays of the same answer, in microseconds.
     private static func tolerance(_ delay: Int64) -> Int64 { min(max(20_000, delay / 20), 100_000) }
 
-    /// Marks the values that come at a delay at which most requests of a group got one.
+    /// Marks each value with a delay at which most requests of a group got a value.
     private mutating func findUsualDelays() {
         var followers: [Int: [Int]] = [:]
         for index in values.indices {
@@ -236,12 +241,13 @@ struct CauseFinder {
         }
     }
 
-    /// How many requests of a group have the same, so that it is usual; two are enough if they are equal.
+    /// Returns how many requests of a group must share a delay to make it usual; two are enough if the
+    /// requests are equal.
     private func needed(_ group: Int) -> Int {
         max(2, Int((Double(groupSizes[group]) * Self.usual).rounded(.up)))
     }
 
-    /// Marks the values of usual delays, and returns these.
+    /// Marks the values whose delay is usual, and returns the ranges of the usual delays.
     private mutating func markUsual(_ list: [Int], needed: Int) -> [ClosedRange<Int64>] {
         var found: [ClosedRange<Int64>] = []
         var counts: [Int: Int] = [:]
@@ -266,7 +272,10 @@ struct CauseFinder {
         return found
     }
 
-    /// Gives values that come after the next request to the one before it, if that lacks its usual answer.
+    /// Finds usual answers that came late, after another request.
+    ///
+    /// Such a value becomes the answer of the earlier request if that has no usual answer yet, and the delay
+    /// is usual for it.
     private mutating func findDisplaced() {
         guard !delays.isEmpty else { return }
         var answered = Set(places.filter(\.isUsual).compactMap(\.request))
@@ -295,8 +304,8 @@ struct CauseFinder {
         }
     }
 
-    /// Marks the values of a kind of which most requests of a group got one, at any delay, if few others are
-    /// of the kind.
+    /// Marks the values of a kind if most requests of a group got one at any delay, and few others are of the
+    /// kind.
     private mutating func findCompanions() {
         for kind in kinds where kind.members.count >= 3 && !kind.isFree {
             var first: [Int: Int] = [:]
@@ -327,7 +336,7 @@ struct CauseFinder {
             places.filter { $0.isNear && !kinds[$0.kind].isFree && kinds[$0.kind].period == nil }
                 .compactMap(\.request))
         for request in answered { for group in groups[request] { nearCounts[group, default: 0] += 1 } }
-        // Whether the writes of a group have a usual answer, so that other values are exceptions.
+        // The requests with a usual answer, by their widest group: other values after these are exceptions.
         var usualRequests: [Int: Set<Int>] = [:]
         for place in places where place.isUsual {
             guard let request = place.request, let group = groups[request].last else { continue }
@@ -350,7 +359,7 @@ struct CauseFinder {
         let gaps = gaps(others)
         guard let median = Self.median(gaps.map(\.length)), median > 0 else { return }
         func part(_ gaps: [Gap]) -> Double {
-            // A value of the stream may be taken for a usual answer.
+            // A value of the stream may have been mistaken for a usual answer.
             let regular = gaps.count { gap in
                 let count = (gap.length + median / 2) / median
                 return (1...4).contains(count) && Self.isLike(gap.length, count * median, median / 6)
@@ -358,7 +367,7 @@ struct CauseFinder {
             return Double(regular) / Double(max(1, gaps.count))
         }
         let crossing = gaps.filter(\.hasRequest)
-        // Values that follow from a single request may be regular too.
+        // Values that a single request caused may be regular too.
         let isOwn = kind.farCount > 0 || crossing.count >= 3 && part(crossing) >= 0.7
         if isOwn, part(gaps) >= 0.7 { kind.period = median }
     }
@@ -377,7 +386,7 @@ struct CauseFinder {
         return isException(index, settled) ? .unasked : answer
     }
 
-    /// Whether few of the requests that are like one have a value near them, so that it is chance.
+    /// Whether so few similar requests have a value near them that this one is chance.
     private func isRare(_ request: Int) -> Bool {
         guard let group = groups[request].prefix(2).first(where: { groupSizes[$0] >= 5 }) else {
             return false
@@ -385,7 +394,7 @@ struct CauseFinder {
         return 4 * nearCounts[group, default: 0] < groupSizes[group]
     }
 
-    /// Whether a stream would lack a value without this one.
+    /// Whether a stream would have a gap without this value.
     private func fillsGap(_ index: Int, _ kind: Kind) -> Bool {
         guard let period = kind.period else { return false }
         let position = kind.members.bisection { $0 >= index }
@@ -407,7 +416,7 @@ struct CauseFinder {
             && kinds[places[index].kind].members.count <= max(1, groupSizes[group] / 10)
     }
 
-    /// A request with too many values started a stream.
+    /// Makes the values after a request a stream if the request has too many of them.
     private func limit(_ causes: inout [ValueCause]) {
         var counts: [Int: (values: Int, bytes: Int)] = [:]
         for (index, cause) in causes.enumerated() {

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Chooses the device to import among those of a capture.
 struct DeviceChoice {
-    /// A device with its name for messages.
+    /// A device with the name that messages use for it.
     struct Candidate {
         var device: ObservedDevice
         var label: String
@@ -11,7 +11,7 @@ struct DeviceChoice {
         var address: String?
     }
 
-    /// How many devices a message lists.
+    /// The most devices that a message lists.
     private static let listed = 20
     private let candidates: [Candidate]
 
@@ -46,13 +46,13 @@ struct DeviceChoice {
         return (read ?? content.localName).flatMap { PlainText.name($0) }
     }
 
-    /// The wanted device, or the only one.
+    /// Returns the device with a name or an address, or the only device if neither is given.
     ///
-    /// Throws an error with a list if the choice is not clear.
+    /// Throws an error with a list of the devices if several fit.
     func choose(_ wanted: String?) throws(ImportProblem) -> Candidate {
         if let wanted { return try find(wanted) }
         var discovered = candidates.filter { $0.device.server.isDiscovered }
-        // A central may have services too, which a peripheral reads.
+        // A central may have services too, which a peripheral can read.
         let peripherals = discovered.filter { $0.device.linkCount > 0 }
         if !peripherals.isEmpty { discovered = peripherals }
         if discovered.count == 1 { return discovered[0] }
@@ -110,7 +110,7 @@ struct DeviceChoice {
             shown.filter { isLike($0.address) || isLike($0.name) || isLike($0.label) },
             shown.filter { begins($0.address) || begins($0.name) },
         ] where !matches.isEmpty {
-            // One device may advertise with several addresses, and be connected with one.
+            // One device may advertise with several addresses and be connected by only one.
             let discovered = matches.filter { $0.device.server.isDiscovered }
             if let only = discovered.count == 1 ? discovered.first : matches.count == 1 ? matches.first : nil
             {

@@ -12,10 +12,10 @@ struct HostAdvertising {
         var isConnectable = true
     }
 
-    /// By the handle of the set; legacy commands have none.
+    /// The advertising sets by handle; the key is `nil` for legacy commands, which have no handle.
     private var sets: [UInt8?: Set] = [:]
 
-    /// Applies a command; what is on the air goes into `advertising`.
+    /// Applies a command, and adds the data that is on the air to `advertising`.
     mutating func apply(_ command: HCICommand, _ advertising: inout ObservedAdvertising) {
         var reader = ByteReader(command.parameters)
         switch command.opcode {
@@ -23,7 +23,7 @@ struct HostAdvertising {
             guard let minimum = reader.readUInt16(), reader.readUInt16() != nil, let type = reader.readUInt8()
             else { return }
             sets[nil, default: Set()].interval = UInt32(minimum)
-            // ADV_IND and the directed ones.
+            // ADV_IND and directed advertising.
             sets[nil, default: Set()].isConnectable = type != 2 && type != 3
         case .leSetAdvertisingData: sets[nil, default: Set()].data = Self.counted(&reader)
         case .leSetScanResponseData: sets[nil, default: Set()].scanResponse = Self.counted(&reader)
@@ -55,7 +55,7 @@ struct HostAdvertising {
         advertising.addData(set.data)
         advertising.addScanResponse(set.scanResponse)
         advertising.isConnectable = set.isConnectable
-        // The first interval is the device's own: later ones may save power.
+        // The first interval counts, because a device may save power with later ones.
         if advertising.setInterval == nil, let interval = set.interval {
             advertising.setInterval = min(max(Int64(interval) * 625, 20_000), 10_240_000)
         }
@@ -65,7 +65,7 @@ struct HostAdvertising {
         reader.readUInt8().flatMap { reader.readBytes(Int($0)) } ?? []
     }
 
-    /// A fragment, or all of the data.
+    /// Adds a fragment to the data, or replaces the data if the operation is complete.
     private static func extend(_ data: inout [UInt8], _ reader: inout ByteReader) {
         guard let operation = reader.readUInt8(), reader.readUInt8() != nil else { return }
         let part = counted(&reader)

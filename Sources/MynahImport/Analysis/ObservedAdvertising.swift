@@ -2,18 +2,18 @@ import MynahCore
 
 /// The advertising of one device, as far as a capture shows it.
 struct ObservedAdvertising: Hashable {
-    /// Payloads and how often each was seen, in the order in which they came.
+    /// The payloads, and how often each was seen, in the order in which they were first seen.
     struct Payloads: Hashable {
         struct Payload: Hashable {
             var bytes: [UInt8]
             var count: Int
-            /// When it was first seen, in microseconds, or `nil` if that is unknown.
+            /// The time at which the payload was first seen, in microseconds, or `nil` if that is unknown.
             var time: Int64?
         }
 
         private static let limit = 1000
         private(set) var list: [Payload] = []
-        /// Whether there were more than can be kept.
+        /// Whether payloads were dropped because there were too many.
         private(set) var isCut = false
         private var places: [[UInt8]: Int] = [:]
 
@@ -28,7 +28,7 @@ struct ObservedAdvertising: Hashable {
             }
         }
 
-        /// The one that was seen most often; of several the first.
+        /// The payload that was seen most often, the first if there are several.
         var usual: [UInt8]? {
             list.reduce(nil as Payload?) { best, next in
                 best.map { $0.count >= next.count } == true ? best : next
@@ -53,15 +53,16 @@ struct ObservedAdvertising: Hashable {
     private var gaps: [Int64] = []
     /// The interval that the host set, in microseconds.
     var setInterval: Int64?
-    /// How many gaps between reports the interval needs; a phone that scans in windows misses many events.
+    /// The number of gaps between reports that an interval needs; a phone that scans in windows misses many
+    /// events.
     var neededGaps = 4
     var isConnectable = true
-    /// Whether scanners may ask a device that is not connectable for more.
+    /// Whether a device that is not connectable accepts scan requests.
     var isScannable = false
     /// `true` if the device used extended advertising.
     var isExtended = false
 
-    /// The most bytes that a payload has on the air.
+    /// The most bytes that a payload can have on the air.
     var room: Int {
         guard isExtended else { return ExactAdvertisement.legacyCapacity }
         return isConnectable ? ExactAdvertisement.connectableCapacity : ExactAdvertisement.extendedCapacity
@@ -81,7 +82,7 @@ struct ObservedAdvertising: Hashable {
         scanResponses.add(bytes, at: time)
     }
 
-    /// An advertising PDU was heard.
+    /// Notes an advertising PDU.
     mutating func hear(_ bytes: [UInt8], at time: Int64) {
         data.add(bytes, at: time)
         defer { lastReport = time }
@@ -91,22 +92,21 @@ struct ObservedAdvertising: Hashable {
         if gap >= 10_000, gap <= 60_000_000 { gaps.append(gap) }
     }
 
-    /// The advertising interval in microseconds, or `nil` if too little was heard.
+    /// The advertising interval in microseconds, or `nil` if there were too few reports.
     ///
-    /// The time between two events is the interval and a random delay of up to 10 ms (4.4.2.2.1). Events that
-    /// were missed make it a multiple, so each time counts for as many events as it has. Reports that come
-    /// late make one time longer and the next shorter, which the mean evens out. It is rounded to a usual
-    /// interval.
+    /// The time between two events is the interval plus a random delay of up to 10 ms (4.4.2.2.1). If events
+    /// were missed, the time is a multiple, and counts for as many events. A late report makes one time
+    /// longer and the next shorter, which the mean evens out. The result is rounded to a common interval.
     var interval: Int64? {
         if let setInterval { return setInterval }
         guard gaps.count >= neededGaps else { return nil }
         let sorted = gaps.sorted()
-        // Shorter ones may be two reports of which the first came late, and longer ones lack an event.
+        // A shorter gap may begin with a late report, and a longer one may lack an event.
         let base = sorted[gaps.count / 4]
         let near = gaps.filter { $0 <= base * 4 }
         let events = near.reduce(0) { $0 + max(1, ($1 + base / 2) / base) }
         let mean = near.reduce(0, +) / events - 5000
-        // Some devices have no random delay, and an interval that is longer by half of it.
+        // Some devices have no random delay, but an interval that is longer by half of it.
         let middle = mean + 2500
         if let usual = Self.usual.min(by: { abs($0 - middle) < abs($1 - middle) }),
             abs(usual - middle) <= max(4500, mean / 50)
@@ -116,7 +116,8 @@ struct ObservedAdvertising: Hashable {
         return min(max(20_000, mean / 625 * 625), 10_240_000)
     }
 
-    /// The intervals of the Accessory Design Guidelines for Apple Devices, and round ones, in microseconds.
+    /// The intervals of the Accessory Design Guidelines for Apple Devices, and round intervals, in
+    /// microseconds.
     private static let usual: [Int64] = [
         20_000, 30_000, 40_000, 50_000, 60_000, 100_000, 152_500, 200_000, 211_250, 250_000, 318_750, 417_500,
         500_000, 546_250, 760_000, 852_500, 1_000_000, 1_022_500, 1_285_000, 2_000_000, 2_500_000, 5_000_000,

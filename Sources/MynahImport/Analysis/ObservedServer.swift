@@ -3,17 +3,20 @@ import MynahSupport
 
 /// The attributes of one device and the values that it sent, as far as a capture shows them.
 ///
-/// A device may get another attribute table, as with new firmware. Each discovery makes a table. Those that
-/// do not contradict each other are one, and of others the last that was discovered whole is imported.
+/// A device's attribute table may change, as with new firmware, so each discovery makes a table of its own.
+/// Tables that do not contradict each other are merged. If several are left, the last completely discovered
+/// table is imported.
 struct ObservedServer {
-    /// A write, when it was sent, and when it was answered or, without an answer, sent.
+    /// A write, with the time at which it was sent, and the time of its response.
+    ///
+    /// For a command, both are the time at which it was sent.
     struct Write: Hashable {
         enum Outcome: Hashable {
             case stored
             case refused(UInt8)
             /// A command, which has no answer.
             case sent
-            /// A request; the capture, or the link, ended before the answer.
+            /// A request without a response before the capture or the link ended.
             case unanswered
         }
         var handle: AttributeHandle
@@ -22,7 +25,7 @@ struct ObservedServer {
         var time: Int64
         var link: Int
         var outcome: Outcome
-        /// The number of its table.
+        /// The number of the attribute table in which the write was made.
         fileprivate(set) var table = 0
 
         init(handle: AttributeHandle, value: [UInt8], time: Int64, link: Int, outcome: Outcome = .unanswered)
@@ -38,7 +41,7 @@ struct ObservedServer {
         var value: [UInt8]
         var time: Int64
         var link: Int
-        /// The number of its table.
+        /// The number of the attribute table in which the value was sent.
         var table = 0
 
         init(handle: AttributeHandle, value: [UInt8], time: Int64, link: Int) {
@@ -49,75 +52,76 @@ struct ObservedServer {
     /// A link whose beginning the capture shows.
     struct Link: Hashable {
         var start: Int64
-        /// `true` if the link was encrypted at any time: a bond may then have kept subscriptions.
+        /// `true` if the link was ever encrypted, so that a bond may have kept earlier subscriptions.
         var wasEncrypted = false
     }
 
-    /// The moment from which values are no longer kept.
+    /// A limit that was reached, after which values are not kept.
     struct Limit: Hashable {
-        /// The characteristic's value; `nil` if it is about all of them.
+        /// The handle of the characteristic's value, or `nil` if the limit is for all characteristics.
         var handle: AttributeHandle?
         /// A warning without a full stop.
         var text: String
-        /// The number of its table.
+        /// The number of the attribute table that the limit applies to.
         fileprivate var table: Int
     }
 
-    /// The values that one characteristic sends on one link while the table is the same.
+    /// Identifies the values that one characteristic sends on one link in one attribute table.
     private struct Flow: Hashable {
         var handle: AttributeHandle
         var link: Int
         var table: Int
     }
 
-    /// The table that is being discovered.
+    /// The attribute table that is being discovered.
     private(set) var table = ObservedTable()
     private(set) var writes: [Write] = []
     private(set) var sent = SentLog()
     /// The links whose beginning the capture shows.
     private(set) var links: [Int: Link] = [:]
-    /// Notes about its tables, for a reader of the profile.
+    /// Notes about the attribute tables, for a reader of the profile.
     private(set) var notes: [String] = []
 
-    /// The number of the table, from 0 on.
+    /// The number of the current attribute table, from 0 on.
     private var number = 0
-    /// The table of the discoveries before, and its numbers.
+    /// The merged table of earlier discoveries, and the numbers of its parts.
     private var earlier: (table: ObservedTable, numbers: Set<Int>)?
     private var hasChanged = false
-    /// Whether a table that was discovered in part is left out, because a whole one came before it.
+    /// Whether a partially discovered table is left out because a complete one came before it.
     private var isLastPartial = false
 
-    /// The most values that are kept, of all characteristics and of one: a device that is recorded may send
-    /// them without end.
+    /// The most values to keep, of all characteristics and of one; a recorded device may send values without
+    /// end.
     private let sentLimit: Int
     private let flowLimit: Int
-    /// The most bytes that the lines of the values may have in a recording, or `nil` if that is seen at the
-    /// end, as of a capture in a file.
+    /// The most bytes that a recording's lines may have.
+    ///
+    /// The value is `nil` for a capture file, whose recording is shortened when it is written.
     private let byteLimit: Int?
     private var byteCount = 0
-    /// The most bytes that a line of each characteristic has without its value.
+    /// The most bytes that a recording's line has without its value, by characteristic.
     private var lineSizes: [AttributeHandle: Int] = [:]
     private var sentCounts: [Flow: Int] = [:]
     /// The limits that were reached.
     private(set) var limits: [Limit] = []
 
-    /// The attributes that were read or written while the link was not encrypted, and while it was.
+    /// The attributes that a client read or wrote on an unencrypted link, and on an encrypted one.
     private var openAccesses: Set<AttributeHandle> = []
     private var encryptedAccesses: Set<AttributeHandle> = []
 
-    /// A server of which nothing was seen.
+    /// Makes a server without attributes and values.
     init(
         sentLimit: Int = 1 << 20, flowLimit: Int = ImportedProfile.recordingLimit, byteLimit: Int? = nil
     ) {
         (self.sentLimit, self.flowLimit, self.byteLimit) = (sentLimit, flowLimit, byteLimit)
     }
 
-    /// Whether anything of the attribute table was seen.
+    /// Whether any service of the attribute table is known.
     var isDiscovered: Bool { !table.services.isEmpty }
 
     // MARK: Links
 
-    /// The time at which a link began, if the capture shows it.
+    /// Returns the time at which a link began, if the capture shows that.
     func start(ofLink link: Int) -> Int64? { links[link]?.start }
 
     mutating func beginLink(_ link: Int, at time: Int64) { links[link] = Link(start: time) }
@@ -126,14 +130,14 @@ struct ObservedServer {
 
     // MARK: Values
 
-    /// A write was sent; returns its place.
+    /// Adds a write, and returns its index.
     mutating func add(_ write: Write) -> Int {
         writes.append(write)
         writes[writes.count - 1].table = number
         return writes.count - 1
     }
 
-    /// The answer to a write.
+    /// Notes the response to a write.
     mutating func answer(_ write: Int, _ outcome: Write.Outcome, at time: Int64) {
         writes[write].outcome = outcome
         writes[write].time = time
@@ -144,7 +148,7 @@ struct ObservedServer {
         addTable(table.without(changed))
     }
 
-    /// The range of handles of a Service Changed (Core Specification, Vol 3, Part G, 7.1).
+    /// Returns the handle range of a Service Changed indication (Core Specification, Vol 3, Part G, 7.1).
     private func changedHandles(_ value: Sent) -> ClosedRange<AttributeHandle>? {
         guard value.value.count == 4,
             table.declarations.values.contains(where: { $0.value == value.handle && $0.uuid == "2A05" })
@@ -163,7 +167,7 @@ struct ObservedServer {
         }
         let flow = Flow(handle: value.handle, link: value.link, table: number)
         let count = sentCounts[flow, default: 0] + 1
-        // A characteristic has no value without its first one.
+        // The first value of a characteristic is always kept, because it would have no value otherwise.
         guard hasRoom(for: value) || count == 1 else {
             if !limits.contains(where: { $0.handle == nil }) {
                 reach(
@@ -190,7 +194,7 @@ struct ObservedServer {
         sent.append(value)
     }
 
-    /// Counts the line of a value; returns whether the recording has room for it.
+    /// Counts the bytes of a value's line, and returns whether the recording has room for it.
     private mutating func hasRoom(for value: Sent) -> Bool {
         guard let byteLimit else { return true }
         guard byteCount < byteLimit else { return false }
@@ -210,14 +214,14 @@ struct ObservedServer {
         limits.append(Limit(handle: handle, text: text, table: number))
     }
 
-    /// A read or a write was answered, well or not.
+    /// Notes that a read or a write of an attribute was answered, with or without an error.
     mutating func access(_ handle: AttributeHandle, isEncrypted: Bool) {
         if isEncrypted { encryptedAccesses.insert(handle) } else { openAccesses.insert(handle) }
     }
 
     mutating func read(_ value: [UInt8], of handle: AttributeHandle, isWhole: Bool, at time: Int64) {
         table.read(value, of: handle, isWhole: isWhole, at: time)
-        // The UUID of an included service that has 128 bits (Vol 3, Part G, 4.5.1).
+        // The read returns the 128-bit UUID of an included service (Vol 3, Part G, 4.5.1).
         if let uuid = BluetoothUUID(littleEndian: value) { table.name(uuid, serviceAt: handle) }
     }
 
@@ -231,14 +235,14 @@ struct ObservedServer {
 
     // MARK: Declarations
 
-    /// A client begins to discover all primary services.
+    /// Notes that a client begins to discover all primary services.
     mutating func beginDiscovery() {
         if isDiscovered { addTable(ObservedTable()) }
     }
 
     mutating func endServices() { table.endServices() }
 
-    /// All primary services that begin in a range were discovered.
+    /// Notes that all primary services that begin in a range were discovered.
     mutating func discovered(_ range: ClosedRange<AttributeHandle>) { table.discovered(range) }
 
     mutating func declare(_ declaration: ObservedTable.Declaration, at handle: AttributeHandle) {
@@ -275,7 +279,7 @@ struct ObservedServer {
         lineSizes = [:]
     }
 
-    /// Puts the table to those before it.
+    /// Ends the current table: merges it with the earlier ones, replaces them with it, or leaves it out.
     private mutating func settleTable() {
         guard var known = earlier else {
             earlier = (table, [number])
@@ -293,7 +297,7 @@ struct ObservedServer {
         earlier = known
     }
 
-    /// The server at the end of the capture, with one table and its values.
+    /// Returns the server at the end of the capture, with one table and the values that belong to it.
     func settled() -> ObservedServer {
         var result = self
         result.settleTable()
@@ -315,7 +319,8 @@ struct ObservedServer {
         return result
     }
 
-    /// The end of a note about the writes and the values of other tables than these; empty if there are none.
+    /// Returns the end of a note about writes and values that belong to other tables, or an empty text if
+    /// there are none.
     private func leftOut(except numbers: Set<Int>) -> String {
         let places = sent.indices.filter { !numbers.contains(sent.table(at: $0)) }
         let writes = writes.count { !numbers.contains($0.table) }
@@ -327,8 +332,8 @@ struct ObservedServer {
         return parts.isEmpty ? "" : "; of others are left out: " + parts.joined(separator: " and ")
     }
 
-    /// A note if it is not known whether attributes need encryption: only a refusal on an unencrypted link
-    /// shows it.
+    /// A note if the capture does not show which attributes need encryption, because only a refusal on an
+    /// unencrypted link does.
     private var securityNote: String? {
         guard !encryptedAccesses.isSubset(of: openAccesses) else { return nil }
         return openAccesses.isEmpty

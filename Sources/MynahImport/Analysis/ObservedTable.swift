@@ -4,7 +4,7 @@ import MynahCore
 struct ObservedTable {
     /// A service declaration.
     struct Service: Hashable {
-        /// `nil` if only an include of another service shows it.
+        /// The UUID, or `nil` if the service is known only from an include declaration.
         var uuid: BluetoothUUID?
         var end: AttributeHandle
         var isPrimary: Bool
@@ -14,7 +14,8 @@ struct ObservedTable {
     struct Include: Hashable {
         var start: AttributeHandle
         var end: AttributeHandle
-        /// 128-bit UUIDs are not in the declaration (Core Specification, Vol 3, Part G, 3.2).
+        /// The UUID, or `nil` if it has 128 bits and so is not in the declaration (Core Specification, Vol 3,
+        /// Part G, 3.2).
         var uuid: BluetoothUUID?
     }
 
@@ -27,50 +28,50 @@ struct ObservedTable {
 
     /// A value that was read.
     struct Reading: Hashable {
-        /// The first value.
+        /// The value as it was first read.
         var value: [UInt8]
-        /// `true` if these bytes are all of the value.
+        /// `true` if the bytes are the complete value.
         var isWhole: Bool
         /// The time at which the first part was read.
         var time: Int64
-        /// Whether a later read had another value.
+        /// Whether a later read returned another value.
         var hasChanged = false
     }
 
-    /// An access that was refused.
+    /// An access that the device refused with an error.
     struct Refusal: Hashable {
         var isWrite: Bool
         var code: UInt8
         var isEncrypted: Bool
     }
 
-    /// How many attributes of a kind are kept: no device has as many, and a capture may be made up.
+    /// The most attributes of a kind that are kept: no device has as many, but a capture may be forged.
     static let limit = 2048
 
     private(set) var services: [AttributeHandle: Service] = [:]
     private(set) var includes: [AttributeHandle: Include] = [:]
     private(set) var declarations: [AttributeHandle: Declaration] = [:]
-    /// The types of attributes that Find Information or a read by type shows.
+    /// The attribute types that a Find Information or a Read By Type response shows.
     private(set) var types: [AttributeHandle: BluetoothUUID] = [:]
     private(set) var readings: [AttributeHandle: Reading] = [:]
     private(set) var refusals: [AttributeHandle: [Refusal]] = [:]
     /// Whether the last primary service was discovered.
     private var hasLastService = false
-    /// The handles that changed, and whose services were not discovered since.
+    /// The changed handle ranges whose services were not discovered since the change.
     private var pending: [ClosedRange<AttributeHandle>] = []
 
-    /// The most pending ranges; parts of further ranges are not distinguished.
+    /// The most pending ranges; if there are more, all handles are pending.
     private static let pendingLimit = 16
 
     /// Whether all primary services were discovered.
     var hasAllServices: Bool { hasLastService && pending.isEmpty }
 
-    /// Whether each service was discovered, with characteristics if it has room for them.
+    /// Whether each service was discovered, and the characteristics of each that has room for them.
     var isWhole: Bool {
         guard hasAllServices else { return false }
         let handles = SortedHandles(declarations.keys)
         return services.allSatisfy { start, service in
-            // Phones read some of these without discovering them.
+            // A phone may read characteristics of these services without discovering them.
             if service.uuid == GATT.genericAccess || service.uuid == GATT.genericAttribute { return true }
             return start >= service.end || !handles[start...service.end].isEmpty
         }
@@ -78,9 +79,9 @@ struct ObservedTable {
 
     // MARK: Values
 
-    /// The UUIDs of the characteristic whose value has a handle, and of its service.
+    /// Returns the UUIDs of the characteristic with a value handle, and of its service.
     ///
-    /// `areRepeated` says whether others may have the same.
+    /// `areRepeated` is `true` if others may have the same UUIDs.
     func names(
         ofValue handle: AttributeHandle
     ) -> (service: String, characteristic: String, areRepeated: Bool) {
@@ -95,7 +96,7 @@ struct ObservedTable {
         )
     }
 
-    /// A value was read from its beginning.
+    /// Notes a value that was read from its beginning.
     mutating func read(_ value: [UInt8], of handle: AttributeHandle, isWhole: Bool, at time: Int64) {
         read(Reading(value: value, isWhole: isWhole, time: time), of: handle)
     }
@@ -105,7 +106,7 @@ struct ObservedTable {
             readings[handle] = new
             return
         }
-        // A first read may have been broken off.
+        // The first read may have been interrupted.
         if !reading.isWhole, new.value.starts(with: reading.value) {
             reading.value = new.value
             reading.isWhole = new.isWhole
@@ -118,7 +119,7 @@ struct ObservedTable {
 
     /// Notes another part of a value.
     ///
-    /// The part counts only if it continues the parts before.
+    /// The part counts only if it continues the earlier parts.
     mutating func readOn(_ part: [UInt8], of handle: AttributeHandle, at offset: Int, isLast: Bool) {
         guard var reading = readings[handle], !reading.isWhole, reading.value.count == offset else { return }
         reading.value += part
@@ -133,16 +134,16 @@ struct ObservedTable {
     }
 
     private mutating func refuse(_ handle: AttributeHandle, _ refusal: Refusal) {
-        // Of one handle there are few: 256 codes, reads and writes, with and without encryption.
+        // One handle has few refusals: 256 codes, for reads and writes, with and without encryption.
         if refusals[handle]?.contains(refusal) != true { refusals[handle, default: []].append(refusal) }
     }
 
     // MARK: Declarations
 
-    /// No other primary service follows.
+    /// Notes that no primary service follows the known ones.
     mutating func endServices() { hasLastService = true }
 
-    /// All primary services that begin in a range were discovered.
+    /// Notes that all primary services that begin in a range were discovered.
     mutating func discovered(_ range: ClosedRange<AttributeHandle>) {
         guard !pending.isEmpty else { return }
         let rest = pending.flatMap { one -> [ClosedRange<AttributeHandle>] in
@@ -163,7 +164,7 @@ struct ObservedTable {
     mutating func declare(
         _ uuid: BluetoothUUID?, _ handles: ClosedRange<AttributeHandle>, isPrimary: Bool
     ) {
-        // The last handle of a device's last service may be reported as 0xFFFF.
+        // A client may see 0xFFFF as the end handle of the device's last service.
         let known = services[handles.lowerBound]
         guard known != nil || services.count < Self.limit else { return }
         services[handles.lowerBound] = Service(
@@ -171,7 +172,7 @@ struct ObservedTable {
             isPrimary: isPrimary || known?.isPrimary == true)
     }
 
-    /// The UUID of a service that only an include of 128 bits shows.
+    /// Sets the 128-bit UUID of a service that is known only from an include declaration.
     mutating func name(_ uuid: BluetoothUUID, serviceAt handle: AttributeHandle) {
         guard let service = services[handle], service.uuid == nil else { return }
         services[handle]?.uuid = uuid.shortest
@@ -181,7 +182,7 @@ struct ObservedTable {
         types[handle] = type.shortest
     }
 
-    /// An include declaration, which also shows a secondary service.
+    /// Adds an include declaration, which may be the only sign of a secondary service.
     mutating func include(_ include: Include, at handle: AttributeHandle) {
         guard includes.count < Self.limit else { return }
         includes[handle] = include
@@ -191,10 +192,10 @@ struct ObservedTable {
 
     // MARK: Several discoveries
 
-    /// The table after Service Changed: attributes outside the range are unchanged (Core Specification, Vol
-    /// 3, Part G, 7.1).
+    /// Returns the table after Service Changed: attributes outside the range are unchanged (Core
+    /// Specification, Vol 3, Part G, 7.1).
     ///
-    /// A service that is partly in the range is gone with all its attributes.
+    /// A service that is partly in the range is removed with all its attributes.
     func without(_ changed: ClosedRange<AttributeHandle>) -> ObservedTable {
         var range = changed
         for (start, service) in services {
@@ -218,17 +219,17 @@ struct ObservedTable {
         return rest
     }
 
-    /// Whether a service is another one than that of the same handle here.
+    /// Whether a service differs from the one with the same handle in this table.
     func contradicts(_ uuid: BluetoothUUID?, _ handles: ClosedRange<AttributeHandle>) -> Bool {
         guard let known = services[handles.lowerBound], known.isPrimary else { return false }
         return Self.differ(
             known, .init(uuid: uuid?.shortest ?? known.uuid, end: handles.upperBound, isPrimary: true))
     }
 
-    /// Whether a later discovery of the same device is of another table.
+    /// Whether a later discovery of the same device shows another table.
     ///
-    /// Discovery goes upwards, so both have seen all attributes up to the lesser of their last handles,
-    /// except changed ones that were not discovered since.
+    /// Discoveries go from the lowest handle to the highest. Up to the lower of the two last handles, both
+    /// discoveries therefore have all attributes, except changed ones that were not discovered again.
     func contradicts(_ later: ObservedTable) -> Bool {
         let (mine, theirs) = (services.filter(\.value.isPrimary), later.services.filter(\.value.isPrimary))
         let isAll = hasAllServices && later.hasAllServices

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Handles in their order, for ranges of them.
+/// Attribute handles in ascending order, to look up ranges.
 struct SortedHandles {
     private let handles: [AttributeHandle]
 
@@ -8,7 +8,7 @@ struct SortedHandles {
         self.handles = handles.sorted()
     }
 
-    /// The handles of a range.
+    /// Returns the handles that are in a range.
     subscript(range: ClosedRange<AttributeHandle>) -> ArraySlice<AttributeHandle> {
         let start = handles.bisection { $0 >= range.lowerBound }
         return handles[start...].prefix { $0 <= range.upperBound }

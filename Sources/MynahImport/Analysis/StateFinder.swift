@@ -1,18 +1,18 @@
 import MynahCore
 
-/// Finds writes that changed how a device reacts to others, as a password unlocks a lock.
+/// Finds writes that change how a device reacts to other writes, as a password unlocks a lock.
 ///
 /// A state is reported if all of this holds:
 ///
-/// - Writes of one value, or those with one first byte, had one reaction at first and others later, and
-///   never the first one again; a value among them had both. The reactions are of other kinds: an error, or
-///   values with another first byte or length. A number that changes is not a state.
-/// - Exactly one other write comes between the two, and never before the first reactions.
+/// - Writes of one value, or with one first byte, had one reaction at first, and later only others; one of
+///   the values had both. The reactions differ in kind: an error, or values with another first byte or
+///   length. A number that changes is not a state.
+/// - Exactly one other write comes between the two reactions, and never before the first one.
 ///
-/// If links after the first begin with the first reaction again, the state ends with the link, and all of
-/// this must hold for each link.
+/// If later links begin with the first reaction again, the state ends with the link. All of this must then
+/// hold for each link.
 enum StateFinder {
-    /// A write, and what the device did.
+    /// A write, and the device's reaction to it.
     struct Episode: Hashable {
         var handle: AttributeHandle
         var value: [UInt8]
@@ -23,7 +23,7 @@ enum StateFinder {
     /// The reaction of a device to a write.
     enum Reaction: Hashable {
         case refused(UInt8)
-        /// The values that it sent, or none.
+        /// The values that the device sent, possibly none.
         case answered([Sent])
     }
 
@@ -35,11 +35,11 @@ enum StateFinder {
 
     /// A state that a write begins.
     struct State: Hashable {
-        /// The write.
+        /// The write that begins the state.
         var setter: Setter
         /// `true` if the state ends with the link.
         var endsWithLink: Bool
-        /// The writes that had another reaction before it.
+        /// The writes that had another reaction before the state.
         var guarded: [Guarded] = []
     }
 
@@ -52,21 +52,21 @@ enum StateFinder {
     /// Writes that had one reaction before the state.
     struct Guarded: Hashable {
         var handle: AttributeHandle
-        /// The value, or the byte with which it begins.
+        /// The written value, or its first byte.
         var written: [UInt8]
         var isPrefix: Bool
         var before: Reaction
-        /// The episodes before the state.
+        /// The indices of the episodes before the state.
         var episodes: [Int]
     }
 
     /// The most states, and the most writes between two reactions.
     private static let limit = 16
     private static let window = 64
-    /// The least writes of a group.
+    /// The fewest writes of a group.
     private static let least = 3
 
-    /// The states that episodes in the order of time show.
+    /// Returns the states that a list of episodes shows; the episodes must be in the order of time.
     static func states(of episodes: [Episode]) -> [State] {
         let finder = Finder(episodes)
         var states: [State] = []
@@ -87,7 +87,7 @@ enum StateFinder {
         return states
     }
 
-    /// Writes that are compared.
+    /// The writes that are compared with each other.
     private struct Group {
         var handle: AttributeHandle
         var written: [UInt8]
@@ -95,7 +95,7 @@ enum StateFinder {
         var members: [Int] = []
     }
 
-    /// The kind of a reaction: a number that changes makes no other kind.
+    /// The kind of a reaction, which stays the same if only a number in the values changes.
     private enum Kind: Hashable {
         case refused(UInt8)
         case answered([Shape])
@@ -119,7 +119,7 @@ enum StateFinder {
     private struct Finder {
         let episodes: [Episode]
         private(set) var groups: [Group] = []
-        /// The first place of each write, and the first on each link.
+        /// The first index of each write, in all and on each link.
         private var first: [Setter: Int] = [:]
         private var firstOnLink: [Int: [Setter: Int]] = [:]
 
@@ -143,7 +143,7 @@ enum StateFinder {
                     }
                     lists[list][place].members.append(index)
                 }
-                // All with one first byte say more than those of one value.
+                // Writes with one first byte show more than writes of one value.
                 if episode.value.count > 1 { add(Array(episode.value.prefix(1)), &wide, 0) }
                 add(episode.value, &exact, 1)
             }
@@ -161,7 +161,7 @@ enum StateFinder {
                     guard reaction == before else { return nil }
                     early.append(member)
                 } else {
-                    // Without a word after an answer may be a lost packet.
+                    // A missing answer may be a lost packet.
                     if case .answered = before, reaction == .answered([]) { return nil }
                     late.append(member)
                 }
@@ -186,7 +186,7 @@ enum StateFinder {
             return setter(early, late, group).map { (guarded, $0, true) }
         }
 
-        /// The only setter if each link begins before the state.
+        /// Returns the only possible setter if each link begins outside the state.
         private func setter(_ early: [Int], _ late: [Int], _ group: Group) -> Setter? {
             let lates = Dictionary(grouping: late) { episodes[$0].link }
             let earlies = Dictionary(grouping: early) { episodes[$0].link }
@@ -209,7 +209,7 @@ enum StateFinder {
             return isNeverEarly ? only : nil
         }
 
-        /// The accepted writes of a link between two places that are not of the group.
+        /// Returns the accepted writes of a link between two indices, without those of the group.
         private func setters(between low: Int, _ high: Int, _ link: Int, _ group: Group) -> Set<Setter> {
             guard high - low <= StateFinder.window else { return [] }
             var result: Set<Setter> = []

@@ -2,13 +2,13 @@ import MynahCore
 
 /// A write or a subscription, after which a device may send values.
 struct TimedRequest: Hashable {
-    /// The content of a request: requests with one pattern get one answer.
+    /// The content of a request: all requests with one pattern get the same answer.
     enum Pattern: Hashable {
         /// A write to the value with this handle.
         case write(AttributeHandle, [UInt8])
         /// A subscription to the value with this handle.
         case subscription(AttributeHandle)
-        /// A write before the device was in the state with this number.
+        /// A write before the device entered the state with this number.
         case earlyWrite(AttributeHandle, [UInt8], state: Int)
 
         /// The handle of the value that was written or subscribed to.
@@ -20,9 +20,10 @@ struct TimedRequest: Hashable {
     }
 
     var pattern: Pattern
-    /// The time at which it was sent, in microseconds.
+    /// The time at which the request was sent, in microseconds.
     var sentAt: Int64
-    /// The time of its response; a command has none, and was answered when it was sent.
+    /// The time of the response, in microseconds; for a command, which has no response, the time at which it
+    /// was sent.
     var time: Int64
     var link: Int
 }
@@ -30,25 +31,26 @@ struct TimedRequest: Hashable {
 /// A value that a device sent.
 struct TimedValue: Hashable {
     var value: ArraySlice<UInt8>
-    /// The time at which it was sent, in microseconds.
+    /// The time at which the value was sent, in microseconds.
     var time: Int64
     var link: Int
-    /// The place among all values of the device.
+    /// The index among all values that the device sent.
     var place: Int
 }
 
-/// The reason for which a device sent a value, as far as times show it.
+/// The reason why a device sent a value, as far as the times show it.
 enum ValueCause: Hashable {
-    /// The value answers a request, by the request's index, `delay` microseconds after the response.
+    /// The value answers the request with this index, `delay` microseconds after the response.
     case answer(request: Int, delay: Int64)
-    /// The value is one of those that come at regular times, whether or not there are requests.
+    /// The value is part of a stream, which comes at regular times with or without requests.
     case stream
-    /// Nothing is known to have caused it.
+    /// The value has no known cause.
     case unasked
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// The index of the first element for which a condition holds, if it holds for all after it too.
+    /// Returns the first index whose element meets a condition, if all elements after it meet the condition
+    /// too.
     func bisection(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -11,7 +11,7 @@ struct CaptureCursor {
         reader = ByteReader(bytes)
     }
 
-    /// How many bytes have been read.
+    /// The number of bytes that have been read.
     var offset: Int { count - reader.remaining }
     var isAtEnd: Bool { reader.isAtEnd }
 

@@ -1,29 +1,30 @@
 import MynahCore
 
-/// Reads captures of HCI, and of the air: btsnoop, pcap, pcapng and PacketLogger.
+/// Reads captures of HCI and of the air, in the formats btsnoop, pcap, pcapng and PacketLogger.
 package enum CaptureReader {
-    /// The parts that a capture lacks.
+    /// The problems found in a capture that was read.
     package struct Outcome: Sendable {
         /// Sentences for the user, without a full stop.
         package var warnings: [String] = []
-        /// How many encrypted packets of the air had no key, by peripheral; `nil` is one whose connection
+        /// The number of encrypted packets without a key, by peripheral; the key is `nil` if the connection
         /// began before the capture.
         var unreadable: [DeviceAddress?: Int] = [:]
     }
 
     /// Passes on each packet in the order of the file.
     ///
-    /// If a capture has only packets of the air, these become those that the central's controller would have
-    /// told its host; `keys` are for encrypted links. Throws if the file is none of these formats, is
-    /// damaged, or has no packets. A length that a file declares is never allocated before the bytes are
-    /// there.
+    /// If a capture has only packets of the air, they are translated to those that the central's controller
+    /// would have sent to its host. `keys` decrypt encrypted links.
+    ///
+    /// Throws an error if the file has none of these formats, is damaged, or has no packets. No memory is
+    /// reserved for a declared length before the bytes are read.
     @discardableResult
     package static func read(
         _ bytes: [UInt8], keys: LongTermKeys = LongTermKeys(), receive: @escaping (CapturedPacket) -> Void
     ) throws(ImportProblem) -> Outcome {
         var records = CaptureRecords(nil, receive)
         try read(bytes, into: &records)
-        // A capture of both has each packet of the host twice.
+        // A capture of HCI and the air has each of the host's packets twice.
         if records.hasOnlyAir {
             records = CaptureRecords(AirTranslator(keys), receive)
             try read(bytes, into: &records)

@@ -2,53 +2,53 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Reads the records of a capture, passes on their packets, and counts the ones that it cannot use.
+/// Reads the records of a capture, passes on their packets, and counts the records that it cannot use.
 struct CaptureRecords {
-    /// How the bytes of a record make a packet.
+    /// The form of the packet in a record.
     enum Encoding: Hashable, Sendable {
-        /// H4, with the direction from the record, or from the packet if the record has none.
+        /// An H4 packet; the direction is in the record, or else found from the packet.
         case h4
-        /// The direction as four bytes, and H4.
+        /// The direction in four bytes, then an H4 packet.
         case h4WithDirection
-        /// A packet without its type, which the record has.
+        /// A packet without its type, which is in the record's header.
         case bare
         /// The adapter, the opcode of Linux's Bluetooth monitor, and a packet without its type.
         case linuxMonitor
-        /// Packets of the air, below HCI.
+        /// A packet from the air, below HCI.
         case air(AirPacket.Format)
     }
 
-    /// No packet is longer: four times the longest of HCI.
+    /// The most bytes of a record: four times the longest HCI packet.
     static let longestRecord = 0x4_0000
 
     private let receive: (CapturedPacket) -> Void
     private(set) var packetCount = 0
-    /// Translates packets of the air; `nil` if they are only counted.
+    /// The translator of packets from the air, or `nil` if they are only counted.
     private var air: AirTranslator?
     private var airCount = 0
     private var shortenedCount = 0
     private var unknownCount = 0
     /// The link types that do not belong to Bluetooth.
     private var otherLinkTypes: Set<UInt32> = []
-    /// The position at which the last record is cut off, or `nil` if it is complete.
+    /// The offset at which the last record is cut off, or `nil` if it is complete.
     private var cut: Int?
-    /// The direction of the data of each link, for captures that do not record it.
+    /// The direction of each link's data, for captures that do not record it.
     private var directions: [UInt32: Bool] = [:]
 
-    /// Records of HCI, or with an `air` those of a sniffer.
+    /// Reads HCI records, or those of a sniffer if there is a translator.
     init(_ air: AirTranslator? = nil, _ receive: @escaping (CapturedPacket) -> Void) {
         self.air = air
         self.receive = receive
     }
 
-    /// How many encrypted packets of the air had no key, by peripheral.
+    /// The number of encrypted packets from the air without a key, by peripheral.
     var unreadable: [DeviceAddress?: Int] { air?.unreadable ?? [:] }
 
-    /// Whether there were only packets of the air, which were not translated.
+    /// Whether the capture has only packets from the air, and they were not translated.
     var hasOnlyAir: Bool { packetCount == 0 && airCount > 0 && air == nil }
 
-    /// The encoding of a link type of pcap (https://www.tcpdump.org/linktypes.html); `nil` if it is another
-    /// medium.
+    /// Returns the encoding for a pcap link type (https://www.tcpdump.org/linktypes.html), or `nil` if it is
+    /// not Bluetooth's.
     static func encoding(ofLinkType type: UInt32) -> Encoding? {
         switch type {
         case 187: .h4
@@ -61,7 +61,7 @@ struct CaptureRecords {
         }
     }
 
-    /// The length of a record; throws if no packet has it.
+    /// Returns the length of a record, or throws an error if no packet is that long.
     static func length(_ length: UInt32, at offset: Int) throws(ImportProblem) -> Int {
         guard length <= longestRecord else {
             throw ImportProblem(
@@ -75,7 +75,8 @@ struct CaptureRecords {
 
     // MARK: Records
 
-    /// A record of one interface; `isFromController` is `nil` if the format does not say.
+    /// Adds a record of one interface; `isFromController` is `nil` if the format does not record the
+    /// direction.
     mutating func add(
         _ bytes: [UInt8], _ encoding: Encoding, source: Int = 0, time: Int64, isFromController: Bool? = nil,
         isShortened: Bool = false
@@ -97,7 +98,7 @@ struct CaptureRecords {
         }
     }
 
-    /// A packet whose type is not in its bytes.
+    /// Adds a packet whose type is not in its bytes.
     mutating func add(
         _ body: [UInt8], as type: H4PacketType, source: Int = 0, time: Int64, isFromController: Bool
     ) {
@@ -107,14 +108,14 @@ struct CaptureRecords {
                 source: source, time: time, isFromController: isFromController, packet: H4Packet(type, body)))
     }
 
-    /// A record of Linux's Bluetooth monitor (BlueZ, doc/btsnoop.txt).
+    /// Adds a record of Linux's Bluetooth monitor (BlueZ, doc/btsnoop.txt).
     mutating func takeMonitor(_ body: [UInt8], opcode: UInt16, source: Int, time: Int64) {
         switch opcode {
         case 2: add(body, as: .command, source: source, time: time, isFromController: false)
         case 3: add(body, as: .event, source: source, time: time, isFromController: true)
         case 4: add(body, as: .aclData, source: source, time: time, isFromController: false)
         case 5: add(body, as: .aclData, source: source, time: time, isFromController: true)
-        // Adapters that come and go, audio, and messages of the kernel.
+        // Changes of adapters, audio, and messages of the kernel are skipped.
         default: break
         }
     }
@@ -123,7 +124,7 @@ struct CaptureRecords {
         _ bytes: [UInt8], _ format: AirPacket.Format, _ source: Int, _ time: Int64
     ) {
         airCount += 1
-        // Others are damaged, or messages of the sniffer.
+        // Other records are damaged, or messages of the sniffer.
         guard let packet = AirPacket(bytes, format) else { return }
         guard let packets = air?.take(packet, source: source, time: time) else { return }
         packetCount += 1
@@ -132,7 +133,7 @@ struct CaptureRecords {
 
     mutating func takeAnother(linkType: UInt32) { otherLinkTypes.insert(linkType) }
 
-    /// The file ends within the record that begins here.
+    /// Notes that the file ends within the record that begins at an offset.
     mutating func endEarly(at offset: Int) { cut = offset }
 
     private mutating func takeH4(
@@ -146,10 +147,10 @@ struct CaptureRecords {
         add(body, as: type, source: source, time: time, isFromController: direction)
     }
 
-    /// The direction of a packet, by its type and content.
+    /// Returns the direction of a packet, by its type and content.
     ///
-    /// A host begins a PDU with boundary 00 and a controller with 10 (Core Specification, Vol 4, Part E,
-    /// 5.4.2); continuing packets go the same way.
+    /// A host begins a PDU with boundary flag 00, and a controller with 10 (Core Specification, Vol 4, Part
+    /// E, 5.4.2). Continuing packets have the direction of the first.
     private mutating func direction(of type: H4PacketType, _ body: [UInt8], _ source: Int) -> Bool {
         guard type == .aclData else { return type == .event }
         guard let (handle, boundary, _) = ACLPacket.parts(of: body) else { return false }
@@ -164,7 +165,7 @@ struct CaptureRecords {
 
     // MARK: The end
 
-    /// The warnings for the user; throws if there was nothing to import.
+    /// Returns the warnings for the user, or throws an error if there was nothing to import.
     func end() throws(ImportProblem) -> [String] {
         guard packetCount > 0 else { throw nothing }
         var warnings: [String] = []

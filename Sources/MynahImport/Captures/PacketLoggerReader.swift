@@ -1,7 +1,8 @@
 import MynahHCI
 import MynahSupport
 
-/// Apple's PacketLogger: a length, a time in seconds and microseconds, a type and a packet without its type.
+/// Reads Apple's PacketLogger files: each record has a length, a time in seconds and microseconds, a type,
+/// and a packet without its type.
 enum PacketLoggerReader {
     private static let headerLength = 9
     private static let knownTypes: Set<UInt8> = [
@@ -9,7 +10,9 @@ enum PacketLoggerReader {
         0xFF,
     ]
 
-    /// The byte order, or `nil` if the first record is not PacketLogger's; the format has no magic number.
+    /// Returns whether the byte order is big-endian, or `nil` if the file is not PacketLogger's.
+    ///
+    /// The format has no magic number, so the first record decides.
     static func isBigEndian(_ bytes: [UInt8]) -> Bool? {
         for isBigEndian in [true, false] {
             var cursor = CaptureCursor(bytes)
@@ -51,7 +54,7 @@ enum PacketLoggerReader {
             case 0x01: records.add(body, as: .event, time: time, isFromController: true)
             case 0x02: records.add(body, as: .aclData, time: time, isFromController: false)
             case 0x03: records.add(body, as: .aclData, time: time, isFromController: true)
-            // Audio, and notes of the program.
+            // Audio, and notes of PacketLogger itself, are skipped.
             default: break
             }
         }

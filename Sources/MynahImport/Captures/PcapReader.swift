@@ -1,4 +1,4 @@
-/// pcap (IETF draft-ietf-opsawg-pcap).
+/// Reads pcap files (IETF draft-ietf-opsawg-pcap).
 enum PcapReader {
     static func read(_ bytes: [UInt8], into records: inout CaptureRecords) throws(ImportProblem) {
         var cursor = CaptureCursor(bytes)
@@ -9,7 +9,7 @@ enum PcapReader {
         guard cursor.bytes(16) != nil, let network: UInt32 = cursor.integer() else {
             throw ImportProblem("the file ends within the header of pcap; copy it again", at: 4)
         }
-        // The upper bits are about frame check sequences.
+        // The upper bits describe frame check sequences.
         let link = network & 0xFFFF
         guard let encoding = CaptureRecords.encoding(ofLinkType: link) else {
             return records.takeAnother(linkType: link)

@@ -1,13 +1,13 @@
 import MynahSupport
 
-/// pcapng (IETF draft-ietf-opsawg-pcapng).
+/// Reads pcapng files (IETF draft-ietf-opsawg-pcapng).
 enum PcapngReader {
     private struct Interface {
         var linkType: UInt32
         var number: Int
-        /// How many units of its times are a second.
+        /// The number of the interface's time units in a second.
         var unitsPerSecond: UInt64 = 1_000_000
-        /// Seconds to add to its times.
+        /// The seconds to add to the interface's times.
         var offset: Int64 = 0
     }
 
@@ -19,7 +19,7 @@ enum PcapngReader {
         static let enhancedPacket: UInt32 = 6
     }
 
-    /// A packet's block may be as long as its packet, and a comment of 64 KiB for each of a few options.
+    /// The most bytes of a packet's block: the packet, and a comment of 64 KiB for each of a few options.
     private static let longestPacketBlock = CaptureRecords.longestRecord * 4
 
     static func read(_ bytes: [UInt8], into records: inout CaptureRecords) throws(ImportProblem) {
@@ -42,7 +42,7 @@ enum PcapngReader {
                 interfaces = []
             }
             guard let length: UInt32 = cursor.integer() else { return records.endEarly(at: start) }
-            // Others, such as those with keys for other protocols, are skipped, however long they are.
+            // Blocks of other types, such as keys for other protocols, are skipped at any length.
             let isPacket = [Block.obsoletePacket, Block.simplePacket, Block.enhancedPacket].contains(type)
             guard length >= 12, length % 4 == 0, !isPacket || length <= longestPacketBlock else {
                 throw ImportProblem(
@@ -64,7 +64,7 @@ enum PcapngReader {
             case Block.enhancedPacket, Block.obsoletePacket:
                 try packet(
                     &content, isObsolete: type == Block.obsoletePacket, interfaces, at: start, &records)
-            // It has no time, and Bluetooth's captures have none of it.
+            // A simple packet has no time, and Bluetooth captures do not use it.
             case Block.simplePacket: records.add([], .bare, time: 0)
             default: break
             }
@@ -138,7 +138,7 @@ enum PcapngReader {
             isShortened: original > included)
     }
 
-    /// Microseconds since 1970.
+    /// Converts a time to microseconds since 1970.
     private static func time(_ high: UInt32, _ low: UInt32, _ interface: Interface) -> Int64 {
         let (seconds, rest) = (UInt64(high) << 32 | UInt64(low)).quotientAndRemainder(
             dividingBy: interface.unitsPerSecond)

@@ -1,14 +1,14 @@
 import MynahCore
 import MynahSupport
 
-/// A macro of nRF Connect for Mobile (XML), as the script of an app and the steps of a scenario.
+/// Converts a macro of nRF Connect for Mobile (XML) to the script of an app and the steps of a scenario.
 enum MacroExport {
-    /// The time that an operation takes, beside its own waits, in microseconds.
+    /// The assumed duration of an operation besides its own waits, in microseconds.
     private static let step: Int64 = 50_000
     /// The most operations of a macro.
     private static let limit = 500
 
-    /// The name and the text of the profile, and warnings about omitted operations.
+    /// Returns the name and the text of the profile, and warnings about omitted operations.
     static func profile(
         _ root: XMLElement, from source: ProfileText.Source
     ) throws(ImportProblem) -> (name: String, text: String, warnings: [String]) {
@@ -30,7 +30,7 @@ enum MacroExport {
     private struct Script {
         let name: String
         var phone: ImportedPhone
-        /// The steps of the scenario that are about reads, and the others.
+        /// The scenario's steps that check reads, and its other steps.
         var readSteps: [String] = []
         var steps: [String] = []
         private var time: Int64 = 0
@@ -44,10 +44,10 @@ enum MacroExport {
             ]
         }
 
-        /// Takes an operation; returns `false` if an app cannot carry it out.
+        /// Adds an operation, or returns `false` if an app cannot carry it out.
         mutating func take(_ element: XMLElement) throws(ImportProblem) -> Bool {
             switch element.name {
-            // The app discovers what it uses.
+            // An app discovers the services that it uses without being asked to.
             case "assert-service", "assert-server-service": return true
             case "sleep":
                 guard let text = element.attributes["timeout"], let wait = Int64(text), wait >= 0,
@@ -91,7 +91,7 @@ enum MacroExport {
             return "{expect: \(event), of: \(Self.name(path))\(value), within: 1 min}"
         }
 
-        /// A path without the numbers of attributes, which the events of a central do not have.
+        /// Returns a path without the numbers of attributes, which a central's events do not have.
         private static func name(_ path: String) -> String {
             path.split(separator: "/").map { $0.prefix { $0 != "~" } }.joined(separator: "/")
         }
@@ -108,7 +108,7 @@ enum MacroExport {
             return uuid.shortest
         }
 
-        /// The path of a characteristic, with numbers if it is not the first of its UUID.
+        /// Returns the path of a characteristic, with numbers if it is not the first with its UUID.
         private func path(_ element: XMLElement) throws(ImportProblem) -> String {
             var parts: [String] = []
             for kind in ["service", "characteristic"] {

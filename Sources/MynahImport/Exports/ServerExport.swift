@@ -1,9 +1,9 @@
 import MynahCore
 import MynahSupport
 
-/// The export of a GATT server of nRF Connect for Mobile (XML).
+/// Imports a GATT server that nRF Connect for Mobile exported (XML).
 enum ServerExport {
-    /// Reads the device, and makes warnings about omitted parts.
+    /// Returns the device, and warnings about omitted parts.
     static func profile(of root: XMLElement) throws(ImportProblem) -> (ImportedProfile, [String]) {
         guard root.name == "server-configuration" else {
             throw ImportProblem(
@@ -73,7 +73,7 @@ enum ServerExport {
         _ element: XMLElement, _ warnings: inout [String]
     ) throws(ImportProblem) -> ImportedProfile.Service? {
         let uuid = try uuid(of: element)
-        // A radio adds these itself.
+        // A radio adds these services itself.
         guard uuid != GATT.genericAccess, uuid != GATT.genericAttribute else { return nil }
         guard ImportedAdvertising.isService(uuid) else {
             warnings.append("line \(element.line): \(uuid) cannot be the UUID of a service; it is left out")
@@ -135,7 +135,7 @@ enum ServerExport {
         if !result.properties.isDisjoint(with: .anyUpdate) { result.permissions.notify = notify }
         let isShown = !result.properties.isDisjoint(with: [.read, .notify, .indicate, .broadcast])
         if isShown, let value = try value(of: element) { result.value = .bytes(value) }
-        // A profile can have only one of each.
+        // A profile can have each of these descriptors only once.
         for uuid in [GATT.userDescription, "2905"] {
             if let first = result.descriptors.firstIndex(where: { $0.uuid == uuid }) {
                 let kept = result.descriptors[first]
@@ -171,7 +171,7 @@ enum ServerExport {
         return result
     }
 
-    /// The uses that permissions allow, each with its security, by the names of Android's constants.
+    /// Returns the security for each permitted use, by the names of Android's permission constants.
     private static func permissions(
         of element: XMLElement
     ) throws(ImportProblem) -> (uses: CharacteristicProperties, levels: AttributePermissions) {

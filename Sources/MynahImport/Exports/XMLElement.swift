@@ -2,18 +2,18 @@ import MynahSupport
 
 /// An element of an XML text (XML 1.0), with the line on which it begins.
 ///
-/// Reads the XML that programs export: elements, attributes, comments, and the declaration.
+/// The parser reads the XML that programs export: elements, attributes, comments, and the declaration.
 ///
-/// Document type declarations are refused, because their entities can expand without limit.
+/// The parser refuses document type declarations, because their entities can expand without limit.
 struct XMLElement {
     var name: String
     var attributes: [String: String] = [:]
     var children: [XMLElement] = []
     var line: Int
 
-    /// No export is nested as deeply.
+    /// The deepest nesting of elements; no export is nested as deeply.
     private static let deepest = 64
-    /// The size limit, in bytes.
+    /// The most bytes of a text.
     private static let maximumSize = 16 << 20
 
     /// Whether bytes begin as XML does.
@@ -22,7 +22,7 @@ struct XMLElement {
         return text.first { !isSpace($0) } == UInt8(ascii: "<")
     }
 
-    /// The root of a text.
+    /// Parses a text, and returns its root element.
     static func root(of bytes: [UInt8]) throws(ImportProblem) -> XMLElement {
         guard bytes.count <= maximumSize else {
             throw ImportProblem("the XML is larger than \(maximumSize >> 20) MiB")
@@ -69,7 +69,7 @@ struct XMLElement {
             while let byte = next, XMLElement.isSpace(byte) { advance() }
         }
 
-        /// Skips a part that begins here, up to its end.
+        /// Skips bytes up to and including an end mark.
         mutating func skip(past end: [UInt8], of what: String) throws(ImportProblem) {
             let start = self
             while !isAtEnd {
@@ -125,7 +125,7 @@ struct XMLElement {
             of element: inout XMLElement, depth: Int
         ) throws(ImportProblem) {
             while true {
-                // Text between elements means nothing here.
+                // Text between elements has no meaning in these exports.
                 while let byte = next, byte != UInt8(ascii: "<") { advance() }
                 guard !isAtEnd else {
                     throw ImportProblem("<\(element.name)> is not closed", onLine: element.line)
@@ -189,7 +189,8 @@ struct XMLElement {
             return (key, try replacingReferences(in: text))
         }
 
-        /// Replaces `&amp;` and the like, and characters by their numbers (4.1, 4.6).
+        /// Replaces entity references such as `&amp;` and character references by their characters (4.1,
+        /// 4.6).
         private func replacingReferences(in text: String) throws(ImportProblem) -> String {
             guard text.contains("&") else { return text }
             var result = ""

@@ -2,8 +2,9 @@ import MynahCore
 import MynahSupport
 
 extension ImportedAdvertising {
-    /// The advertising that was on the air, byte for byte: fields if they are sent as the same bytes, and raw
-    /// structures otherwise.
+    /// The advertising that was on the air, byte for byte.
+    ///
+    /// Structures become fields if these are sent as the same bytes, and raw structures otherwise.
     init(_ observed: ObservedAdvertising, appearance: UInt16?) {
         let room = observed.room
         let data = ObservedPayload(observed.usualData, "advertising data", room: room)
@@ -29,8 +30,9 @@ extension ImportedAdvertising {
         addChanges(observed)
     }
 
-    /// Advertising for a device of which none is known, for the reason that `because` gives: its name, if
-    /// that is known, and the services that fit.
+    /// Makes the advertising of a device whose advertising is not known, for the reason in `because`.
+    ///
+    /// The advertisement has the device's name, if that is known, and the services that fit.
     init(name: String?, services: [BluetoothUUID], because reason: String) {
         advertisement.localName = name
         let content = name == nil ? "these are the services" : "this is the name and the services"
@@ -44,13 +46,13 @@ extension ImportedAdvertising {
         if (try? AccessoryAdvertising.compose(advertisement)) == nil { advertisement.localName = nil }
     }
 
-    /// Whether a profile may name it as a service.
+    /// Whether a profile may list a UUID as a service.
     static func isService(_ uuid: BluetoothUUID) -> Bool {
         !AssignedNumbers.isDeclaration(uuid) && !AssignedNumbers.isDescriptor(uuid)
     }
 
     private mutating func useRawWhereItDiffers(_ data: ObservedPayload, _ response: ObservedPayload) {
-        // Each payload by itself: one that does not fit must not spoil the other.
+        // Each payload is checked alone, so that one that does not fit does not affect the other.
         var alone = advertisement
         alone.scanResponse = Advertisement.Contents()
         if (try? AccessoryAdvertising.compose(alone))?.data != data.structures {
@@ -65,8 +67,9 @@ extension ImportedAdvertising {
         }
     }
 
-    /// A name that is alone in the scan response is written as the name of the device, which goes there by
-    /// itself if it does not fit into the data.
+    /// Writes a name that is alone in the scan response as the device's name.
+    ///
+    /// The radio moves that name to the scan response by itself if it does not fit into the data.
     private mutating func moveNameWhereItGoesByItself(_ data: ObservedPayload, _ response: ObservedPayload) {
         guard advertisement.data.localName == nil, let name = advertisement.scanResponse.localName else {
             return
@@ -83,7 +86,8 @@ extension ImportedAdvertising {
 
     // MARK: Changes
 
-    /// Makes values of the manufacturer and the service data that changed, and notes every other change.
+    /// Makes changing values of the manufacturer data and the service data that changed, and notes every
+    /// other change.
     private mutating func addChanges(_ observed: ObservedAdvertising) {
         let payloads = [
             (observed.data, AdvertisingPayload.data),
@@ -92,7 +96,7 @@ extension ImportedAdvertising {
         for (seen, payload) in payloads where seen.list.count > 1 {
             let contents = seen.list.map { [ADStructure].decode($0.bytes).structures }
             let period = seen.period
-            // Two contents may be those of two states.
+            // Only two contents may belong to two states of the device.
             guard contents.count > 2, contents.allSatisfy({ $0.bytes.count <= observed.room }),
                 let changed = Self.changedStructures(contents), let period,
                 let added = values(at: changed, of: contents, in: payload)
@@ -109,7 +113,7 @@ extension ImportedAdvertising {
         }
     }
 
-    /// The indices of the structures that changed, or `nil` if their number or their types did.
+    /// Returns the indices of the structures that changed, or `nil` if their number or types changed.
     private static func changedStructures(_ contents: [[ADStructure]]) -> [Int]? {
         guard let first = contents.first,
             contents.allSatisfy({ $0.map(\.type) == first.map(\.type) })
@@ -137,7 +141,7 @@ extension ImportedAdvertising {
             let prefix = first[index].data.prefix(header)
             guard contents.allSatisfy({ $0[index].data.starts(with: prefix) }) else { return nil }
             let isCompany = type == .manufacturerSpecificData
-            // The service data of other widths comes before it or after it.
+            // Service data of all UUID widths counts together, in the order of the payload.
             let place = isCompany ? number : first[..<index].count { $0.type.isServiceData }
             values.append(
                 ImportedAdvertisedValue(
@@ -159,12 +163,12 @@ extension ImportedAdvertising {
     }
 }
 
-/// A value of an advertisement that changed.
+/// A value of an advertisement that changed over time.
 struct ImportedAdvertisedValue: Hashable {
     var payload: AdvertisingPayload
     /// `true` for manufacturer data, `false` for service data.
     var isManufacturerData: Bool
-    /// The place of the value among the manufacturer data or the service data.
+    /// The index of the value among the manufacturer data or the service data.
     var index: Int
     /// The bytes of the value, in the order in which they were seen.
     var values: [[UInt8]]
@@ -175,7 +179,7 @@ private struct ObservedPayload {
     let structures: [ADStructure]
     private(set) var notes: [String] = []
 
-    /// A payload of at most `room` bytes: only a damaged capture has a longer one.
+    /// Makes a payload of at most `room` bytes: only a damaged capture has a longer one.
     init(_ bytes: [UInt8], _ name: String, room: Int) {
         let decoded = [ADStructure].decode(bytes)
         let whole = decoded.structures.bytes
@@ -202,20 +206,20 @@ private struct ObservedPayload {
         notes.append("the \(name) ended in \(end)")
     }
 
-    /// The Flags, or `nil` if there are none.
+    /// The value of the Flags, or `nil` if there are none.
     var flags: UInt8? {
         guard let first = structures.first, first.type == .flags, first.data.count == 1 else { return nil }
         return first.data[0]
     }
 
-    /// The structures as they are.
+    /// All structures as raw data.
     var raw: Advertisement.Contents {
         var contents = Advertisement.Contents()
         contents.raw = structures
         return contents
     }
 
-    /// The fields of the structures; `appearance` is that of the device.
+    /// Returns the structures as fields; `appearance` is the device's appearance.
     func contents(advertising appearance: UInt16?) -> Advertisement.Contents {
         var contents = Advertisement.Contents()
         for structure in structures where structure.type != .flags {
@@ -236,7 +240,7 @@ private struct ObservedPayload {
         return contents
     }
 
-    /// Adds a list of services or service data; returns `false` for any other structure.
+    /// Adds a list of services or service data, or returns `false` for any other structure.
     private static func add(_ structure: ADStructure, to contents: inout Advertisement.Contents) -> Bool {
         for width in BluetoothUUID.Width.allCases {
             var reader = ByteReader(structure.data)

@@ -2,14 +2,14 @@ import MynahCore
 import MynahSupport
 
 extension ImportedProfile {
-    /// The most rules of one characteristic: more writes are the transfer of a file, and no behavior.
+    /// The most rules of one characteristic: more writes are a file transfer, not a behavior.
     static let ruleLimit = 2048
-    /// The ATT_MTU that Mynah's devices offer.
+    /// The ATT_MTU that Mynah's devices offer by default.
     private static let usualMTU = 517
     /// The most values of one recording.
     static let recordingLimit = 100_000
 
-    /// The profile of an observed device; `fallback` is its name if it has none.
+    /// Makes the profile of an observed device; `fallback` is the name of a device without one.
     init(_ device: ObservedDevice, fallback: String) {
         let server = device.server
         let table = TableModel(server.table)
@@ -24,7 +24,7 @@ extension ImportedProfile {
         if let value = table.appearanceHandle.flatMap({ server.table.readings[$0]?.value }), value.count == 2
         {
             let number = UInt16(value[0]) | UInt16(value[1]) << 8
-            // 0 is an unknown appearance, which a device without one has too.
+            // 0 means an unknown appearance, which a device without an appearance has too.
             appearance = number == 0 ? nil : number
         }
         appearance = appearance ?? advertised.appearance
@@ -57,7 +57,7 @@ extension ImportedProfile {
                 notes: service.notes)
         }
         if advertising == nil {
-            // A connection's number, or an address, is no name.
+            // The number of a connection, or an address, is not a name.
             advertising = ImportedAdvertising(
                 name: deviceName, services: services.filter(\.isPrimary).map(\.uuid),
                 because: "no advertisement of the device was seen")
@@ -72,10 +72,10 @@ extension ImportedProfile {
 }
 
 extension ImportedProfile {
-    /// The most variables with answers that are given in turn; a profile can have some more.
+    /// The most variables for answers in turn, a little less than a profile can have.
     private static let turnLimit = 900
 
-    /// Keeps as many answers in turn as there can be variables.
+    /// Removes the turns of answers that would need more variables than there can be.
     private mutating func limitTurns() {
         var room = Self.turnLimit
         for service in services.indices {
@@ -98,11 +98,11 @@ extension ImportedProfile {
     }
 }
 
-/// Makes the characteristics of an observed device.
+/// Builds the characteristics of an observed device.
 private struct CharacteristicModel {
     let device: ObservedDevice
     let sent: SentValues
-    /// The place of each value.
+    /// The indices of the service and the characteristic, by value handle.
     private var places: [AttributeHandle: (service: Int, characteristic: Int)] = [:]
     private var canSend: Set<AttributeHandle> = []
     private var writes: [AttributeHandle: [Int]] = [:]
@@ -191,7 +191,7 @@ private struct CharacteristicModel {
         }
     }
 
-    /// The value that was read before the first was sent, if it is another.
+    /// Returns the value that was read before the first value was sent, if the two differ.
     private func initial(
         _ found: TableModel.Characteristic, before places: [Int]
     ) -> [UInt8]? {
@@ -202,20 +202,20 @@ private struct CharacteristicModel {
         return reading.value
     }
 
-    /// A link, and the moment from which the times of its values count.
+    /// A link, with the start of the times of its values.
     private struct Origin: Hashable {
         var link: Int
         var start: Int64?
     }
 
-    /// The values after the subscription in which most were sent.
+    /// Returns the values after the subscription during which most were sent.
     private func recording(
         _ places: [Int], of found: TableModel.Characteristic,
         _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.RecordedValue] {
         let subscriptions = subscriptions(found)
-        // Times of both are in the order of the capture, so each value needs only the subscriptions since the
-        // one before it.
+        // Both lists are in the order of the capture, so each value needs only the subscriptions since the
+        // value before it.
         var groups: [(start: Int64?, places: [Int])] = []
         var known: [Origin: Int] = [:]
         var starts: [Int: Int64] = [:]
@@ -263,7 +263,7 @@ private struct CharacteristicModel {
         }
     }
 
-    /// The writes that begin a subscription: one that is repeated, as phones do, begins none.
+    /// Returns the writes that begin a subscription, without repeated ones, which phones send.
     private func subscriptions(_ found: TableModel.Characteristic) -> [ObservedServer.Write] {
         var isOn = SubscriptionSwitch()
         return (found.configuration.flatMap { writes[$0] } ?? []).map { server.writes[$0] }.filter {
@@ -271,10 +271,10 @@ private struct CharacteristicModel {
         }
     }
 
-    /// The start of the link of a value, or the first value that is known of it.
+    /// Returns the start of a value's link, if the capture shows it.
     private func linkStart(of place: Int) -> Int64? { server.start(ofLink: server.sent.link(at: place)) }
 
-    /// The values that follow from a subscription.
+    /// Adds the values that follow from a subscription.
     private func addGreetings(
         _ found: TableModel.Characteristic, _ result: inout ImportedProfile.Characteristic
     ) {
@@ -283,7 +283,7 @@ private struct CharacteristicModel {
             result.greetings = answers(reaction, &result)
         }
         guard let reaction = sent.table.reactions[pattern] ?? sent.table.rare[pattern] else { return }
-        // Only the first of answers in turn follows from each subscription.
+        // Of answers in turn, only the first follows from each subscription.
         let others = reaction.otherCount + max(0, reaction.turns.count - 1)
         guard others > 0 else { return }
         result.notes.append(
@@ -293,7 +293,7 @@ private struct CharacteristicModel {
             """)
     }
 
-    /// The answers that a profile can give.
+    /// Returns the answers that a profile can express.
     private func answers(
         _ reaction: AnswerTable.Reaction, _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.Answer] {
@@ -337,7 +337,7 @@ private struct CharacteristicModel {
             }
             if rule.error == nil, let reaction {
                 rule.answers = answers(reaction, &result)
-                // One of them may be left out.
+                // If an answer was left out, the turns do not match the others.
                 if rule.answers.count == reaction.answers.count { rule.turns = reaction.turns }
             }
             if let reaction = reaction ?? sent.table.rare[pattern] {
@@ -356,7 +356,7 @@ private struct CharacteristicModel {
                 unanswered.append(tried.value)
             }
         }
-        // Rules for states come first, so that no limit leaves out one of a pair.
+        // Rules for states come first, so that a limit never removes only one rule of a pair.
         result.rules =
             earlyRules(found.value, &result)
             + RulePatterns.joined(rules, unanswered: unanswered).stablePartition { $0.begins != nil }
@@ -371,7 +371,7 @@ private struct CharacteristicModel {
             """)
     }
 
-    /// The rules for the time before a write that changed the device's state.
+    /// Returns the rules that apply before a write that changes the device's state.
     private func earlyRules(
         _ handle: AttributeHandle, _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.Rule] {
@@ -393,24 +393,24 @@ private struct CharacteristicModel {
                     """)
             }
         }
-        // Those of one value before those that begin with the same byte.
+        // Rules for a whole value come before those for its first byte.
         return rules.stablePartition { !$0.isPrefix }
     }
 
-    /// The writes of one value.
+    /// The writes of one value to one characteristic.
     private struct Attempt {
         var value: [UInt8]
         var accepted = 0
-        /// How often each of the device's own errors came.
+        /// The number of times that each of the device's own errors came.
         var refused: [UInt8: Int] = [:]
 
-        /// The error that most of them got.
+        /// The error that most of the writes got.
         var refusal: UInt8? {
             guard let most = refused.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return nil }
             return most.value > accepted ? most.key : nil
         }
 
-        /// A note if not all of them had one end.
+        /// A note if the writes had different outcomes.
         var note: String? {
             guard !refused.isEmpty else { return nil }
             if accepted > 0 {
@@ -422,7 +422,7 @@ private struct CharacteristicModel {
         }
     }
 
-    /// The values that were written, in the order in which they came.
+    /// Returns the written values, in the order in which they came.
     private func attempts(_ indices: [Int]) -> [Attempt] {
         var result: [Attempt] = []
         var known: [[UInt8]: Int] = [:]
@@ -441,10 +441,10 @@ private struct CharacteristicModel {
         return result
     }
 
-    /// How many requests with other answers have a note of their own.
+    /// The most requests with other answers that have a note of their own.
     private static let listed = 8
 
-    /// Notes the answers that are left out.
+    /// Adds notes about the answers that are left out.
     private func note(
         _ others: [(written: [UInt8], reaction: AnswerTable.Reaction, isAnswered: Bool)],
         _ result: inout ImportedProfile.Characteristic
@@ -469,7 +469,7 @@ private struct CharacteristicModel {
         }
     }
 
-    /// An answer for a note.
+    /// Returns the text of an answer for a note.
     private func example(_ answers: [AnswerTable.Answer]?) -> String {
         guard let first = answers?.first else { return "" }
         let rest = (answers?.count ?? 1) - 1
@@ -482,24 +482,26 @@ private struct CharacteristicModel {
 
     // MARK: Security and errors
 
-    /// Whether an error is the device's own, and not one of a link's security or of a wrong request.
+    /// Whether an error is the device's own, and not about a link's security or an invalid request.
     private static func isOwn(_ code: UInt8) -> Bool {
         code >= 0x80 && passing[code] == nil || code == ATTError.valueNotAllowed.code
             || code == ATTError.invalidAttributeValueLength.code
     }
 
-    /// Errors of profiles and services that are over when the client has done its part, or the device has
-    /// (Core Specification Supplement, Part B, 1.2).
+    /// The errors of a temporary condition, which ends when the client or the device has acted (Core
+    /// Specification Supplement, Part B, 1.2).
     private static let passing: [UInt8: String] = [
         0xFD: "Client Characteristic Configuration Descriptor Improperly Configured",
         0xFE: "Procedure Already in Progress",
     ]
 
-    /// Errors of a link's security, which become permissions.
+    /// The errors about a link's security, which become permissions.
     private static let security: Set<UInt8> = [0x05, 0x08, 0x0C, 0x0F]
 
-    /// Notes about errors that are left out: those that reported a temporary condition, those that are not
-    /// the device's own, and those of reads that succeeded at another time.
+    /// Returns notes about errors that are left out.
+    ///
+    /// These are errors of a temporary condition, errors that are not the device's own, and errors of reads
+    /// that succeeded at another time.
     private func passing(_ handle: AttributeHandle, isWrite: Bool) -> [String] {
         let isRead = server.table.readings[handle] != nil
         return (server.table.refusals[handle] ?? []).filter { $0.isWrite == isWrite }.compactMap { refusal in
@@ -515,13 +517,13 @@ private struct CharacteristicModel {
         }
     }
 
-    /// The error that each access got, if none succeeded.
+    /// Returns the error that each access got, or `nil` if any succeeded.
     private func error(_ handle: AttributeHandle, isWrite: Bool) -> UInt8? {
         if isWrite {
             let outcomes = (writes[handle] ?? []).map { server.writes[$0].outcome }
             let codes = Set(
                 outcomes.compactMap { if case .refused(let code) = $0 { code } else { UInt8?.none } })
-            // Writes of one value may be refused for that value.
+            // If the writes all had one value, the device may have refused only that value.
             let values = Set((writes[handle] ?? []).map { server.writes[$0].value })
             guard let code = codes.first, codes.count == 1, values.count > 1,
                 !(writes[handle] ?? []).contains(where: { server.writes[$0].isAccepted }), Self.isOwn(code)
@@ -532,20 +534,20 @@ private struct CharacteristicModel {
         return server.table.refusals[handle]?.first { !$0.isWrite && Self.isRefusal($0.code) }?.code
     }
 
-    /// Whether a read error is the device's answer, and not a matter of security.
+    /// Whether a read error is the device's answer, and not about security.
     private static func isRefusal(_ code: UInt8) -> Bool {
         isOwn(code) || code == ATTError.readNotPermitted.code || code == ATTError.unlikelyError.code
     }
 
-    /// The security that the errors of an attribute ask for.
+    /// Returns the security that the errors of an attribute require.
     private func requirement(_ handle: AttributeHandle, isWrite: Bool) -> SecurityRequirement {
         var result = SecurityRequirement.open
         for refusal in server.table.refusals[handle] ?? [] where refusal.isWrite == isWrite {
             switch refusal.code {
             case ATTError.insufficientAuthorization.code: return .authorized
             case ATTError.insufficientAuthentication.code:
-                // On an encrypted link, the key is not enough. After a pairing with MITM protection
-                // it is not known whether a weaker one would have been enough.
+                // The device refused an encrypted link, so it requires MITM protection. After a pairing with
+                // MITM protection, the capture does not show whether a weaker key would be enough.
                 let needsMore = refusal.isEncrypted || device.pairsAuthenticated
                 if needsMore { result = .authenticated }
                 if result == .open { result = .encrypted }
@@ -580,18 +582,18 @@ private struct CharacteristicModel {
 }
 
 extension ObservedServer.Write {
-    /// Whether the device took it, as far as the capture shows.
+    /// Whether the device accepted the write, as far as the capture shows.
     fileprivate var isAccepted: Bool { outcome == .stored || outcome == .sent }
 }
 
 extension Array {
-    /// The elements for which a condition holds, and then the others, each in their order.
+    /// Returns the elements that meet a condition, and then the others, each in their order.
     fileprivate func stablePartition(_ isFirst: (Element) -> Bool) -> [Element] {
         filter(isFirst) + filter { !isFirst($0) }
     }
 }
 
 extension ImportedProfile {
-    /// The longest time of a recorded value, in microseconds: a week.
+    /// The latest time of a recorded value, in microseconds: a week.
     static let longestTime: Int64 = 604_800_000_000
 }

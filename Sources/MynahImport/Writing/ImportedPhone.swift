@@ -1,23 +1,23 @@
 import MynahCore
 import MynahSupport
 
-/// The use of a device by the client of a capture, as an app's script.
+/// The use of a device by the client in a capture, as an app's script.
 struct ImportedPhone {
-    /// A value that it wrote.
+    /// A value that the client wrote.
     struct Write {
         var to: String
         var value: [UInt8]
         var withResponse: Bool
-        /// Microseconds after the reads and the subscriptions.
+        /// The time after the reads and the subscriptions, in microseconds.
         var after: Int64
     }
 
     /// The name of the device.
     var device: String
-    /// The services and the name that the device advertises.
+    /// The services and the local name that the device advertises.
     var advertised: [BluetoothUUID]
     var localName: String?
-    /// The characteristics that it read and subscribed to, by their paths.
+    /// The characteristics that the client read and subscribed to, by their paths.
     var reads: [String] = []
     var subscriptions: [String] = []
     var writes: [Write] = []
@@ -26,17 +26,17 @@ struct ImportedPhone {
 
     /// The most writes of a script.
     private static let writeLimit = 2000
-    /// The services that iOS keeps for itself.
+    /// The services that iOS does not let apps use.
     private static let kept: [BluetoothUUID] = ["1812", "181E"]
 
-    /// A script without steps.
+    /// Makes a script without steps.
     init(device: String, advertised: [BluetoothUUID]) {
         (self.device, self.advertised) = (device, advertised)
     }
 
-    /// The script of the client that used a device; `name` is the device's.
+    /// Makes the script of the client that used a device; `name` is the device's name.
     ///
-    /// Throws if the capture shows no use of it.
+    /// Throws an error if the capture shows no use of the device.
     init(_ device: ObservedDevice, name: String) throws(ImportProblem) {
         self.device = name
         var content = AdvertisementData(device.advertising.usualData)
@@ -94,7 +94,7 @@ struct ImportedPhone {
         }
     }
 
-    /// The link with the most writes to characteristics, or the first one with any write.
+    /// Returns the link with the most writes to characteristics, or else the first one with any write.
     private static func mainLink(_ server: ObservedServer, _ paths: [AttributeHandle: String]) -> Int? {
         var counts: [Int: Int] = [:]
         for write in server.writes { counts[write.link, default: 0] += paths[write.handle] == nil ? 0 : 1 }
@@ -114,7 +114,7 @@ struct ImportedPhone {
                 leftOut += 1
                 continue
             }
-            // A clock that was set back in the middle does not change the order.
+            // If the clock was set back in the capture, the order stays the same.
             let after = max(write.sentAt - origin, writes.last?.after ?? 0)
             writes.append(
                 Write(
@@ -128,7 +128,7 @@ struct ImportedPhone {
 }
 
 extension ProfileText {
-    /// The text of an app's profile.
+    /// Returns the text of an app's profile.
     static func text(of phone: ImportedPhone, named name: String, from source: Source) -> String {
         var lines = ["# \(plain(source.heading))"]
         for note in phone.notes {

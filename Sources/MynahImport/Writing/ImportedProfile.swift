@@ -1,12 +1,12 @@
 import MynahCore
 
-/// A device that was read from a file of another tool, before it is written as a profile.
+/// A device that was read from another tool's file, before Mynah writes it as a profile.
 struct ImportedProfile {
     /// A service.
     struct Service {
         var uuid: BluetoothUUID
         var isPrimary = true
-        /// The places of the services that it includes.
+        /// The indices of the services that this one includes.
         var includes: [Int] = []
         var characteristics: [Characteristic] = []
         /// Notes for a reader of the profile, each a sentence without a full stop.
@@ -19,62 +19,65 @@ struct ImportedProfile {
         var properties: CharacteristicProperties
         var permissions = AttributePermissions()
         var value: Value?
-        /// Whether only the first of its recorded values are kept.
+        /// Whether only the first recorded values of the characteristic are kept.
         var isCut = false
         var readError: UInt8?
         var writeError: UInt8?
         var rules: [Rule] = []
-        /// The values that follow from a subscription to it.
+        /// The values that follow from a subscription to the characteristic.
         var greetings: [Answer] = []
         var descriptors: [Descriptor] = []
-        /// Whether values go to centrals that have not subscribed.
+        /// The reason why centrals get values without a subscription, or `nil` if they do not.
         var subscription: Subscription?
         var notes: [String] = []
     }
 
-    /// A characteristic that sends values without being asked.
+    /// The way in which a characteristic sends values without a subscription.
     enum Subscription: String {
         /// The characteristic has no Client Characteristic Configuration.
         case none
-        /// The characteristic has one, and sends whether or not that was written.
+        /// The characteristic has a Client Characteristic Configuration, but sends values even if no client
+        /// wrote it.
         case always
     }
 
-    /// The source of a value.
+    /// The source of a characteristic's value.
     enum Value {
         case bytes([UInt8])
-        /// Values at times after a central has subscribed, and the one that was read before any was sent.
+        /// The recorded values, and the value that was read before any was sent.
+        ///
+        /// The times count from a central's subscription.
         case recorded([RecordedValue], initial: [UInt8]?)
     }
 
-    /// A value that was sent, in microseconds after the subscription.
+    /// A value that the device sent, with its time after the subscription in microseconds.
     struct RecordedValue: Hashable {
         var time: Int64
-        /// Part of the buffer of all values that were sent.
+        /// The bytes, as a slice of the buffer of all sent values.
         var value: ArraySlice<UInt8>
     }
 
     /// The reaction of a device to a write.
     struct Rule {
-        /// The bytes of the write, or those with which it begins.
+        /// The written value, or the bytes that it begins with.
         var written: [UInt8]
         var isPrefix = false
-        /// The state before which alone it holds.
+        /// The number of the state before which the rule applies, or `nil` if it always applies.
         var before: Int?
-        /// The state that it begins.
+        /// The number of the state that the write begins.
         var begins: Int?
         var error: UInt8?
         var answers: [Answer] = []
-        /// The values of the answers in turn, each with as many as `answers`; empty if they do not change.
+        /// The values of the answers in turn, as many in each as in `answers`; empty if they do not change.
         var turns: [[[UInt8]]] = []
 
         /// `true` if the rule depends on a state, or begins one.
         var isOfState: Bool { before != nil || begins != nil }
     }
 
-    /// A value that answers a write, in microseconds after the response to it.
+    /// A value that answers a write, with its delay after the response in microseconds.
     struct Answer: Hashable {
-        /// The place of its service and of its characteristic.
+        /// The indices of the service and of the characteristic that send the answer.
         var service: Int
         var characteristic: Int
         var value: [UInt8]
@@ -96,11 +99,12 @@ struct ImportedProfile {
     var deviceName: String?
     var appearance: UInt16?
     var io: IOCapability?
-    /// The connection parameters that it requests, and when, in microseconds after the connection.
+    /// The connection parameters that the device requests, and the time of the request after the connection,
+    /// in microseconds.
     var parameters: (range: ConnectionParameterRange, delay: Int64)?
     var advertising: ImportedAdvertising?
     var services: [Service] = []
-    /// Whether each of its states ends with the link.
+    /// For each state, whether it ends with the link.
     var states: [Bool] = []
     var notes: [String] = []
     /// Warnings about values that are not kept, each a sentence without a full stop.
@@ -108,23 +112,23 @@ struct ImportedProfile {
 }
 
 extension ImportedProfile {
-    /// The variable of a state: 1 in it, and 0 before.
+    /// Returns the name of a state's variable, which is 1 in the state and 0 before it.
     static func stateName(_ number: Int) -> String { "state\(number + 1)" }
 
-    /// The variables of all states, as they are at first.
+    /// The variables of all states, with their initial values.
     var stateVariables: [String] { states.indices.map { "\(Self.stateName($0)): 0" } }
 
-    /// The variables of those that end with the link.
+    /// The variables of the states that end with the link, with their initial values.
     var endingVariables: [String] { states.indices.filter { states[$0] }.map { stateVariables[$0] } }
 }
 
-/// Advertising, and notes about the parts that a profile cannot express.
+/// The advertising of an imported device, with notes about the parts that a profile cannot express.
 struct ImportedAdvertising {
-    /// The advertisement, with the advertised name, or `nil` for none.
+    /// The advertisement with its local name, or `nil` if the device does not advertise.
     var advertisement = Advertisement()
-    /// The values that changed.
+    /// The values of the advertisement that changed over time.
     var values: [ImportedAdvertisedValue] = []
-    /// The time between two of them.
+    /// The mean time between two changes.
     var every: Duration?
     var notes: [String] = []
 }

@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// The texts of a device that a profile can repeat unchanged.
+/// Checks which texts of a device a profile can contain unchanged.
 enum PlainText {
-    /// Whether a character shows in a terminal and is allowed in YAML.
+    /// Whether a character is visible in a terminal and allowed in YAML.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
@@ -11,7 +11,7 @@ enum PlainText {
         }
     }
 
-    /// A name without the characters that a profile cannot have; `nil` if nothing is left.
+    /// Returns a name without the characters that a profile cannot contain, or `nil` if nothing is left.
     static func name(_ text: String) -> String? {
         var result = ""
         for scalar in text.unicodeScalars where isPlain(scalar) {
@@ -21,7 +21,7 @@ enum PlainText {
         return PrintableText.isVisible(result) ? result : nil
     }
 
-    /// The text that bytes are, if people would write it as text.
+    /// Returns the bytes as a text, or `nil` if a person would not write them as text.
     static func text(_ bytes: [UInt8]) -> String? {
         guard bytes.count >= 3, let text = String(validating: bytes, as: UTF8.self),
             text.unicodeScalars.allSatisfy({ isPlain($0) }),
@@ -30,7 +30,7 @@ enum PlainText {
         return text
     }
 
-    /// The first bytes of a value for a note.
+    /// Returns the first bytes of a value in hexadecimal, for a note.
     static func hex(_ bytes: ArraySlice<UInt8>) -> String {
         if bytes.isEmpty { return "an empty value" }
         return bytes.prefix(16).map { Hex.encode([$0]) }.joined(separator: " ")

@@ -1,8 +1,8 @@
 import MynahCore
 
-/// Leaves out parts of a profile that is too large, the least needed first, until it can be loaded.
+/// Removes the least important parts of a profile that is too large to be loaded.
 ///
-/// No real device has a profile of that size; a capture of file transfers, or a made-up one, may.
+/// No real device has such a large profile. A capture of file transfers, or a forged one, may lead to one.
 struct ProfileReduction {
     private enum Step {
         case longRules
@@ -17,7 +17,7 @@ struct ProfileReduction {
         .rules(512), .longRules, .rules(128), .rules(16), .rules(4), .rules(0), .longValues, .values,
         .descriptors, .services,
     ]
-    /// The values of an answer that is left out before others.
+    /// The number of values from which on an answer is removed first.
     private static let longAnswer = 64
 
     private var rules = 0
@@ -36,7 +36,7 @@ struct ProfileReduction {
         return ["\(parts.joined(separator: ", ")) are left out: a profile has at most \(size) MiB"]
     }
 
-    /// Leaves out the next parts; `false` if there are none.
+    /// Removes the next parts, or returns `false` if there are none.
     mutating func reduce(_ profile: inout ImportedProfile) -> Bool {
         guard let step = steps.first else { return false }
         if case .services = step {

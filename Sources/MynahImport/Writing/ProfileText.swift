@@ -6,18 +6,18 @@ import MynahValues
 struct ProfileText {
     private var profile: ImportedProfile
     private let tree: AttributeTree
-    /// The name of the file with recorded values; `nil` if there is none.
+    /// The name of the file with recorded values, or `nil` if there is none.
     private let recordingFile: String?
     private let source: Source
     private var lines: [String] = []
-    /// How many answers that change have names for their variables.
+    /// The number of changing answers whose variables have names.
     private var turnCount = 0
 
-    /// The source of a profile.
+    /// The origin of an imported profile, for its first comment.
     enum Source {
         /// A file, by its name.
         case file(String)
-        /// A device that was connected, by its address.
+        /// A connected device, by its address.
         case device(String)
 
         var heading: String {
@@ -27,7 +27,7 @@ struct ProfileText {
             }
         }
 
-        /// The command that made it.
+        /// The command that made the profile.
         fileprivate var command: String {
             switch self {
             case .file: "mynah import"
@@ -36,22 +36,22 @@ struct ProfileText {
         }
     }
 
-    /// The files of a profile.
+    /// The contents of the files of a profile.
     struct Files {
         var yaml: String
-        /// The lines of its recording, which is empty if nothing was recorded.
+        /// The lines of the recording, which is empty if nothing was recorded.
         var recording = RecordingText()
         /// Notes about parts that were omitted because a file would be too large.
         var leftOut: [String]
     }
 
-    /// The most bytes of a profile, and of the files that it names: more is not loaded.
+    /// The most bytes of a profile and of a file that it names; a larger file is not loaded.
     static let maximumSize = 1 << 20
     static let maximumRecordingSize = 16 << 20
 
-    /// The text of a profile, and of its recording.
+    /// Returns the text of a profile and of its recording.
     ///
-    /// Without a file for the recording, recorded values become constant ones.
+    /// Without a file for the recording, recorded values become constants.
     static func files(
         of profile: ImportedProfile, from source: Source, recordingFile: String?
     ) -> Files {
@@ -125,7 +125,7 @@ struct ProfileText {
             """)
     }
 
-    /// The answers that are given in turn: a rule passes their variables on, and answers with the last.
+    /// Writes the variables of answers in turn: a rule shifts their values, and answers with the last one.
     private mutating func writeVariables() {
         let rules = profile.services.flatMap(\.characteristics).flatMap(\.rules)
         var turns: [Turn] = []
@@ -142,15 +142,15 @@ struct ProfileText {
         for turn in turns { add(1, "\(turn.name): \(Self.quoted(Hex.encode(turn.value)))") }
     }
 
-    /// A value of an answer that changes from request to request.
+    /// A value of an answer that differs from request to request.
     private struct Turn {
-        /// The variable of the value, and the one that takes its place with the next request.
+        /// The variable of the value, and the variable whose value it gets with the next request.
         var name: String
         var next: String
         var value: [UInt8]
     }
 
-    /// The turns of each answer of a rule; `nil` for an answer that does not change.
+    /// Returns the turns of each answer of a rule, with `nil` for an answer that does not change.
     private mutating func turns(of rule: ImportedProfile.Rule) -> [[Turn]?] {
         rule.answers.indices.map { place in
             let values = rule.turns.map { $0[place] }
@@ -242,7 +242,7 @@ struct ProfileText {
         }
     }
 
-    /// Values by a key that may be there several times.
+    /// Writes values by their keys, as a list if a key occurs several times.
     private mutating func write(
         _ entries: [(key: String, value: String, name: String?)], _ field: String, _ keyName: String,
         at depth: Int
@@ -258,7 +258,7 @@ struct ProfileText {
         }
     }
 
-    /// Bytes, or a value that takes each of those that were seen in turn.
+    /// Returns bytes, or a value that takes each of the seen byte sequences in turn.
     private static func value(_ bytes: [UInt8], _ changed: ImportedAdvertisedValue?) -> String {
         guard let changed else { return hex(bytes) }
         let values = changed.values.map { "\"\(Hex.encode($0))\"" }.joined(separator: ", ")
@@ -343,7 +343,7 @@ struct ProfileText {
         if let interval = rate.interval { add(4, "every: \(Self.time(max(interval, 1000)))") }
     }
 
-    /// Microseconds as whole milliseconds.
+    /// Returns microseconds as whole milliseconds.
     private static func time(_ microseconds: Int64) -> String {
         Duration.milliseconds((microseconds + 500) / 1000).text
     }
@@ -376,7 +376,7 @@ struct ProfileText {
         guard !rule.answers.isEmpty else { return }
         add(7, "answer:")
         for (answer, turn) in zip(rule.answers, turns) {
-            // The variables are set before the answer is made.
+            // The variables are set before the answer is sent.
             let value = turn?.last.map {
                 "{layout: [{answer: bytes}], fields: {answer: {from: \($0.name)}}}"
             }
@@ -393,7 +393,7 @@ struct ProfileText {
 
     // MARK: The recording
 
-    /// The recorded values of each characteristic, with the names in their lines.
+    /// The recorded values of each characteristic, with the names that their lines have.
     private var flows: [RecordingText.Flow] {
         var flows: [RecordingText.Flow] = []
         for (index, service) in profile.services.enumerated() {
@@ -417,7 +417,7 @@ struct ProfileText {
         lines.append(comment.map { "\(line)  # \(Self.plain($0))" } ?? line)
     }
 
-    /// Writes sentences as comments before the lines that they are about.
+    /// Writes sentences as comments before the lines that they explain.
     private mutating func note(_ level: Int, _ notes: [String]) {
         for note in notes {
             let text = Self.plain(note)
@@ -425,7 +425,7 @@ struct ProfileText {
         }
     }
 
-    /// A text for a comment.
+    /// Returns a text without the characters that a comment cannot contain.
     static func plain(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { PlainText.isPlain($0) }))
     }
@@ -436,7 +436,7 @@ struct ProfileText {
         "0x" + Hex.encode([UInt8(number >> 8), UInt8(number & 0xFF)])
     }
 
-    /// Pairs of digits, apart if there are few.
+    /// Returns pairs of hexadecimal digits, separated by spaces if there are few.
     static func hex(_ bytes: [UInt8]) -> String {
         if bytes.isEmpty { return "\"\"" }
         return bytes.count > 24 ? Hex.encode(bytes) : bytes.map { Hex.encode([$0]) }.joined(separator: " ")
@@ -446,7 +446,7 @@ struct ProfileText {
         PlainText.text(bytes).map { "text: \(quoted($0))" } ?? "hex: \(hex(bytes))"
     }
 
-    /// The fields of a value, if its layout is known.
+    /// Returns the fields of a value as text, or `nil` if its layout is not known.
     private static func words(_ bytes: [UInt8], _ uuid: BluetoothUUID) -> String? {
         guard PlainText.text(bytes) == nil, let fields = KnownLayouts.layout(of: uuid)?.decode(bytes) else {
             return nil
@@ -454,7 +454,7 @@ struct ProfileText {
         return FieldsText.of(fields)
     }
 
-    /// A time as people write intervals: `152.5 ms`.
+    /// Returns a time as people write intervals: `152.5 ms`.
     private static func milliseconds(_ duration: Duration) -> String {
         let microseconds = Int64(duration / .microseconds(1))
         guard microseconds % 1000 != 0 else { return duration.text }

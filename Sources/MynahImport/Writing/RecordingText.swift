@@ -2,15 +2,15 @@ import MynahSupport
 
 /// The lines of a recording in the order of time, as many as a profile may name.
 ///
-/// A line is made when it is written: together they may be 16 MiB.
+/// A line is made only when it is written, because all lines together may have 16 MiB.
 package struct RecordingText: Sendable {
-    /// The values of one characteristic, and its names in each of its lines.
+    /// The values of one characteristic, and the names that its lines have for it.
     struct Flow {
         var names: [JSON.Member]
         var values: [ImportedProfile.RecordedValue]
     }
 
-    /// A line: a value of a flow.
+    /// A line, by the number of its flow and of the value.
     private struct Line {
         /// The time after the subscription, in microseconds.
         var time: Int64
@@ -18,7 +18,7 @@ package struct RecordingText: Sendable {
         var place: Int32
     }
 
-    /// A flow, with the part of its lines between the time and the value.
+    /// A flow, with the text that its lines have between the time and the value.
     private struct Source {
         var middle: [UInt8]
         var values: [ImportedProfile.RecordedValue]
@@ -26,16 +26,18 @@ package struct RecordingText: Sendable {
 
     private let sources: [Source]
     private let lines: [Line]
-    /// A note about omitted lines, without a full stop, or `nil` if all are there.
+    /// A note about omitted lines, without a full stop, or `nil` if none were omitted.
     let note: String?
 
-    /// No lines.
+    /// Makes a recording without lines.
     init() {
         self.init([], 0)
     }
 
-    /// The lines that fit into `maximumSize` bytes: the first line of each characteristic, which would have
-    /// no value without it, and then the earliest others.
+    /// Keeps the lines that fit into `maximumSize` bytes.
+    ///
+    /// The first line of each characteristic comes first, because the characteristic would have no value
+    /// without it. The earliest other lines follow.
     init(_ flows: [Flow], _ maximumSize: Int) {
         let sources = flows.map { flow in
             let names = JSON.object(flow.names).text.dropFirst().dropLast()
@@ -52,7 +54,7 @@ package struct RecordingText: Sendable {
                 lines.append(line)
             }
         }
-        // Sorting is stable only with the place as well.
+        // The index keeps the order of values with one time.
         lines.sort { ($0.time, $0.flow, $0.place) < ($1.time, $1.flow, $1.place) }
         var end: Int64?
         var leftOut = 0
@@ -76,14 +78,14 @@ package struct RecordingText: Sendable {
     /// `true` if the recording has no line.
     package var isEmpty: Bool { lines.isEmpty }
 
-    /// All lines in one text.
+    /// All lines as one text.
     package var text: String {
         var text: [UInt8] = []
         for line in lines { Self.write(line, sources, to: &text) }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Hands over whole lines, some at a time.
+    /// Passes whole lines to a sink, some at a time.
     package func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
         var block: [UInt8] = []
         for line in lines {
@@ -95,15 +97,17 @@ package struct RecordingText: Sendable {
         if !block.isEmpty { try sink(block) }
     }
 
-    /// The members of a line that name its characteristic; `path` tells it from others of its UUIDs.
+    /// Returns the members of a line that name its characteristic.
+    ///
+    /// `path` distinguishes it from others with the same UUIDs.
     static func names(_ service: String, _ characteristic: String, path: String?) -> [JSON.Member] {
         [.init("service", .string(service)), .init("characteristic", .string(characteristic))]
             + (path.map { [.init("path", .string($0))] } ?? [])
     }
 
-    /// The most bytes that a line of a characteristic has without its value.
+    /// Returns the most bytes that a characteristic's line has without its value.
     static func longest(_ service: String, _ characteristic: String, hasPath: Bool) -> Int {
-        // A service or a characteristic gets a number after its UUID.
+        // A service or a characteristic with a repeated UUID has a number after it.
         let path = hasPath ? "\(service)[65535]/\(characteristic)[65535]" : nil
         let names = JSON.object(names(service, characteristic, path: path)).text
         return head.count + "604800.000001".utf8.count + names.utf8.count + tail.count
@@ -116,7 +120,7 @@ package struct RecordingText: Sendable {
 
     private static func time(_ line: Line) -> String { JSON.number(Double(line.time) / 1_000_000).text }
 
-    /// The bytes of a line with its line feed.
+    /// Returns the number of bytes of a line with its line feed.
     private static func size(of line: Line, _ sources: [Source]) -> Int {
         let source = sources[Int(line.flow)]
         return head.count + time(line).utf8.count + source.middle.count

@@ -1,11 +1,12 @@
 import MynahCore
 
-/// Puts rules together that differ only in what the client wrote after the first bytes.
+/// Joins rules that differ only in the written bytes after the first ones.
 ///
-/// At least three requests with one first byte and one answer become a rule for the bytes that they begin
-/// with, unless a request that begins so had no answer. Rules for other requests come before it.
+/// At least three requests with one first byte and one answer become a rule for the bytes that they have in
+/// common at the start. A request with these bytes but without an answer prevents that. Rules for other
+/// requests come before the joined rule.
 enum RulePatterns {
-    /// As many requests make a pattern.
+    /// The fewest requests that make a pattern.
     private static let least = 3
 
     /// The reaction of a device to a request, without the times.
@@ -21,7 +22,7 @@ enum RulePatterns {
         }
     }
 
-    /// The rules for the same requests, with those put together at the end.
+    /// Returns the rules for the same requests, with the joined ones at the end.
     static func joined(_ rules: [ImportedProfile.Rule], unanswered: [[UInt8]]) -> [ImportedProfile.Rule] {
         var groups: [Effect: [Int]] = [:]
         for (index, rule) in rules.enumerated() where rule.turns.isEmpty && !rule.isOfState {
@@ -32,7 +33,7 @@ enum RulePatterns {
         var prefixes: [[UInt8]] = []
         let all = groups.values.filter { $0.count >= least }.sorted { ($0.count, $1[0]) > ($1.count, $0[0]) }
         for group in all {
-            // Requests with other first bytes are other requests.
+            // Requests with different first bytes are never joined.
             for indices in Dictionary(grouping: group, by: { rules[$0].written.first }).values
             where indices.count >= least {
                 let written = indices.map { rules[$0].written }

@@ -1,6 +1,8 @@
-/// The rate of values that a device sent by itself: values over time, and the frames that they came in.
+/// The rate of the values that a device sent by itself.
+///
+/// A frame is a number of values that are sent in quick succession.
 struct SendingRate {
-    /// The time between two values if they were sent at one rate, in microseconds; `nil` if there is one.
+    /// The mean time between two values, in microseconds, or `nil` if there is only one value.
     private(set) var interval: Int64?
     /// The values of the first frame, if the values came in frames of several; otherwise empty.
     private(set) var frame: [ArraySlice<UInt8>] = []
@@ -10,7 +12,7 @@ struct SendingRate {
     /// The most values of a frame that a profile lists.
     private static let longestFrame = 32
 
-    /// The rate of values in the order of time.
+    /// Measures the rate of values that are in the order of time.
     init(_ values: [ImportedProfile.RecordedValue]) {
         guard let first = values.first, let last = values.last, values.count > 1 else { return }
         interval = (last.time - first.time) / Int64(values.count - 1)
@@ -21,14 +23,14 @@ struct SendingRate {
         frame = values[..<length].map(\.value)
     }
 
-    /// The indices at which frames of the same number of values begin, or `nil` if there are none.
+    /// Returns the indices at which frames of equally many values begin, or `nil` if there are no frames.
     ///
-    /// The times between values are of two kinds then, of which the longer ones are at least four times as
-    /// long. The last frame may be cut off.
+    /// The times between the values of a frame are then short, and those between frames at least four times
+    /// as long. The last frame may be cut off.
     private static func frames(_ values: [ImportedProfile.RecordedValue]) -> [Int]? {
         let gaps = zip(values.dropFirst(), values).map { $0.time - $1.time }
         let sorted = gaps.sorted()
-        // The place at which sorted times grow most.
+        // The greatest step between sorted times divides the short ones from the long ones.
         let steps = zip(sorted.dropFirst(), sorted).map { Double($0) / Double(max($1, 1000)) }
         guard let step = steps.indices.max(by: { (steps[$0], $1) < (steps[$1], $0) }), steps[step] >= 4
         else { return nil }

@@ -4,24 +4,25 @@ import MynahCore
 struct SentValues {
     /// The answers to each write and each subscription.
     let table: AnswerTable
-    /// The places of the values that the device sent by itself, by handle.
+    /// The indices of the values that the device sent by itself, by handle.
     private(set) var recorded: [AttributeHandle: [Int]] = [:]
-    /// The place of the only value that no request caused, of a characteristic that sends answers.
+    /// The index of the only value that no request caused, by handle, if the characteristic's other values
+    /// are answers.
     private(set) var exceptions: [AttributeHandle: Int] = [:]
     /// The characteristics whose values answer requests.
     private(set) var answering: Set<AttributeHandle> = []
-    /// The characteristics that sent values on links on which nobody had subscribed to them, as far as the
-    /// capture shows.
+    /// The characteristics that sent values on links on which the capture shows no subscription to them.
     private(set) var unsubscribed: Set<AttributeHandle> = []
-    /// Those of them that surely did: the capture shows the whole link, and no bond can have kept a
-    /// subscription.
+    /// The characteristics that certainly sent values without a subscription.
+    ///
+    /// The capture shows the whole link, which was not encrypted, so no bond can have kept a subscription.
     private(set) var unasked: Set<AttributeHandle> = []
 
-    /// The states of the device, and the writes before them, by their place among all.
+    /// The states of the device, and the indices of the writes before them.
     private(set) var states: [StateFinder.State] = []
     private(set) var earlyWrites: Set<Int> = []
 
-    /// More writes than these are not compared with the values of other services.
+    /// The most writes that are compared with the values of other services.
     private static let writeLimit = 10_000
 
     init(_ server: ObservedServer, _ table: TableModel) {
@@ -44,7 +45,7 @@ struct SentValues {
             case .earlyWrite: break
             }
         }
-        // A device without writes to the service may answer those to another one.
+        // If a service has no writes, its values may answer writes to other services.
         let all = writes.values.joined().sorted()
         let grouped = Dictionary(grouping: server.sent.indices, by: server.sent.handle)
         var answers: [Int: [AnswerTable.Answer]] = [:]
@@ -87,7 +88,7 @@ struct SentValues {
                 for episode in guarded.episodes {
                     earlyWrites.insert(found.writes[episode])
                     guard let request = found.requests[episode] else { continue }
-                    // One rule is for all of them.
+                    // The same rule applies to all of these writes.
                     patterns[request].pattern = .earlyWrite(guarded.handle, guarded.written, state: number)
                 }
             }
@@ -104,7 +105,7 @@ struct SentValues {
         return unasked.contains(found.value) ? .always : nil
     }
 
-    /// A note on that, or `nil` if there is nothing to say.
+    /// Returns a note on values without a subscription, or `nil` if there is nothing to say.
     func note(onSubscriptionsTo found: TableModel.Characteristic) -> String? {
         switch (subscription(to: found), unsubscribed.contains(found.value)) {
         case (ImportedProfile.Subscription.none?, _): nil
@@ -118,8 +119,9 @@ struct SentValues {
         }
     }
 
-    /// The writes that a device may have answered, and the subscriptions, in the order of time; and the
-    /// place of each among all writes.
+    /// Returns the writes that a device may have answered, and the subscriptions, in the order of time.
+    ///
+    /// `writes` has the index of each among all writes.
     private static func requests(
         _ server: ObservedServer, _ services: [AttributeHandle: Int],
         _ configured: [AttributeHandle: AttributeHandle]
@@ -131,7 +133,7 @@ struct SentValues {
             if services[write.handle] != nil {
                 pattern = .write(write.handle, write.value)
             } else if let handle = configured[write.handle] {
-                // One that is repeated, as phones do, begins nothing.
+                // A repeated subscription, as phones write it, begins nothing.
                 guard isOn.update(write) else { return nil }
                 pattern = .subscription(handle)
             } else {
@@ -145,7 +147,7 @@ struct SentValues {
     }
 }
 
-/// Which subscriptions are on, after each write to a Client Characteristic Configuration.
+/// Tracks which subscriptions are on, by the writes to Client Characteristic Configurations.
 struct SubscriptionSwitch {
     private struct Key: Hashable {
         var handle: AttributeHandle
@@ -154,7 +156,7 @@ struct SubscriptionSwitch {
 
     private var on: Set<Key> = []
 
-    /// Takes a write; returns whether a subscription begins with it.
+    /// Notes a write, and returns whether a subscription begins with it.
     mutating func update(_ write: ObservedServer.Write) -> Bool {
         let key = Key(handle: write.handle, link: write.link)
         guard write.isSubscription else {
@@ -171,7 +173,8 @@ extension ObservedServer.Write {
 }
 
 extension StateFinder {
-    /// The writes to values with what they caused; and the place of each among all writes and all requests.
+    /// Returns the writes to values with the reactions to them, and the index of each among all writes and
+    /// among all requests.
     fileprivate static func episodes(
         _ server: ObservedServer, _ services: [AttributeHandle: Int], _ writeIndices: [Int],
         _ answers: [Int: [AnswerTable.Answer]]
@@ -205,14 +208,14 @@ extension StateFinder {
     }
 }
 
-/// The subscriptions of the clients of a capture.
+/// The subscriptions of all clients in a capture.
 private struct Subscriptions {
     private struct Key: Hashable {
         var handle: AttributeHandle
         var link: Int
     }
 
-    /// The writes of each Client Characteristic Configuration in the order of time.
+    /// The writes to each Client Characteristic Configuration, in the order of time.
     private var changes: [Key: [(time: Int64, isOn: Bool)]] = [:]
     private var known: Set<Key> = []
 
@@ -220,19 +223,22 @@ private struct Subscriptions {
         for write in server.writes where write.outcome == .stored || write.outcome == .sent {
             guard let handle = configured[write.handle] else { continue }
             let key = Key(handle: handle, link: write.link)
-            // A clock that was set back does not change the order.
+            // If the clock was set back in the capture, the order stays the same.
             let time = max(write.time, changes[key]?.last?.time ?? write.time)
             changes[key, default: []].append((time, write.isSubscription))
             if write.isSubscription { known.insert(key) }
         }
     }
 
-    /// Whether a client has subscribed on a link at any time.
+    /// Whether a client ever subscribed on a link.
     func isKnown(_ handle: AttributeHandle, onLink link: Int) -> Bool {
         known.contains(Key(handle: handle, link: link))
     }
 
-    /// Whether a client is subscribed; without a write of the capture, a bond may have kept that.
+    /// Whether a client was subscribed at a time.
+    ///
+    /// Returns `true` if the capture has no write to the configuration, because a bond may have kept a
+    /// subscription.
     func isOn(_ handle: AttributeHandle, onLink link: Int, at time: Int64) -> Bool {
         guard let changes = changes[Key(handle: handle, link: link)] else { return true }
         let next = changes.bisection { $0.time > time }

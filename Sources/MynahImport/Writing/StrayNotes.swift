@@ -1,16 +1,16 @@
 import MynahCore
 import MynahSupport
 
-/// Notes about values and writes that belong to no characteristic of a profile.
+/// Makes notes about values and writes that belong to no characteristic of a profile.
 struct StrayNotes {
-    /// How many attributes have a note of their own.
+    /// The most attributes with a note of their own.
     private static let listed = 16
 
     private let server: ObservedServer
-    /// The values of the profile's characteristics, and of those that can send them.
+    /// The value handles of the profile's characteristics, and of those that can send values.
     private var values: Set<AttributeHandle> = []
     private var canSend: Set<AttributeHandle> = []
-    /// The Client Characteristic Configurations.
+    /// The handles of the Client Characteristic Configurations.
     private var configurations: Set<AttributeHandle> = []
 
     init(_ server: ObservedServer, _ table: TableModel) {
@@ -24,7 +24,7 @@ struct StrayNotes {
         }
     }
 
-    /// Sentences without a full stop.
+    /// The notes, as sentences without a full stop.
     var texts: [String] {
         var notes: [String] = []
         var strays: [AttributeHandle: [Int]] = [:]
@@ -67,15 +67,16 @@ struct StrayNotes {
         return notes
     }
 
-    /// The values of the services that a radio adds itself, and of those that a profile cannot have.
+    /// The value handles of the services that a radio adds itself, and of those that a profile cannot have.
     private var ownHandles: [AttributeHandle] { server.table.declarations.values.map(\.value) }
 
     private static func number(of handle: AttributeHandle) -> String {
         "0x" + Hex.encode([UInt8(handle.rawValue >> 8), UInt8(handle.rawValue & 0xFF)])
     }
 
-    /// A name for an attribute that sends values and is no characteristic of the profile, or `nil` for
-    /// Service Changed, whose values say that the table changed.
+    /// Returns a name for an attribute that sends values but is not in the profile.
+    ///
+    /// Returns `nil` for Service Changed, whose values only report a change of the table.
     private func owner(of handle: AttributeHandle) -> String? {
         let declarations = server.table.declarations.filter { $0.value.value == handle }
         if let own = declarations.min(by: { $0.key < $1.key })?.value {

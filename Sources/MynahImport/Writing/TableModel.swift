@@ -2,7 +2,7 @@ import MynahCore
 
 /// The attribute table of an observed device, without the services that a radio adds itself.
 struct TableModel {
-    /// A service, with the handles that it has in the capture.
+    /// A service, with its handles in the capture.
     struct Service {
         var handle: AttributeHandle
         var uuid: BluetoothUUID
@@ -17,19 +17,19 @@ struct TableModel {
         var uuid: BluetoothUUID
         var properties: CharacteristicProperties
         var value: AttributeHandle
-        /// The handle of its Client Characteristic Configuration.
+        /// The handle of the Client Characteristic Configuration.
         var configuration: AttributeHandle?
         /// `true` if the characteristic can send values and has no Client Characteristic Configuration.
         var lacksConfiguration = false
         var descriptors: [(handle: AttributeHandle, uuid: BluetoothUUID)] = []
-        /// Whether its Characteristic User Description can be written.
+        /// Whether the Characteristic User Description can be written.
         var isDescriptionWritable = false
         var notes: [String] = []
     }
 
     private(set) var services: [Service] = []
     private(set) var notes: [String] = []
-    /// The values of the Generic Access service.
+    /// The value handles of the Generic Access service.
     private(set) var nameHandle: AttributeHandle?
     private(set) var appearanceHandle: AttributeHandle?
 
@@ -40,7 +40,7 @@ struct TableModel {
         var indices: [AttributeHandle: Int] = [:]
         for (number, start) in starts.enumerated() {
             guard let service = table.services[start] else { continue }
-            // A service ends before the next one, also if it says otherwise.
+            // A service ends before the next one begins, even if its declaration says otherwise.
             let next = number + 1 < starts.count ? starts[number + 1] : nil
             let end = next.map { min(service.end, $0 - 1) } ?? service.end
             let inside = start < end ? declarations[(start + 1)...end] : []
@@ -104,7 +104,7 @@ struct TableModel {
         }
         if result.configuration == nil, !result.properties.isDisjoint(with: .anyUpdate) {
             if let first = handles?.lowerBound, table.types[first] == nil {
-                // Phones that know the device write it without looking for it.
+                // A phone that knows the device writes the descriptor without discovering it.
                 result.configuration = first
             } else {
                 result.lacksConfiguration =
@@ -116,8 +116,8 @@ struct TableModel {
         service.characteristics.append(result)
     }
 
-    /// The bits of Characteristic Extended Properties say more than the declaration's (Core Specification,
-    /// Vol 3, Part G, 3.3.3.1).
+    /// Adds the properties of Characteristic Extended Properties to those of the declaration (Core
+    /// Specification, Vol 3, Part G, 3.3.3.1).
     private static func extend(_ characteristic: inout Characteristic, with reading: ObservedTable.Reading?) {
         guard characteristic.properties.contains(.extendedProperties) else { return }
         guard let reading, let first = reading.value.first else {
@@ -132,7 +132,7 @@ struct TableModel {
     }
 
     private mutating func include(_ table: ObservedTable, _ indices: [AttributeHandle: Int]) {
-        // The service of the same UUID that comes before each.
+        // For each service, the one before it with the same UUID.
         var last: [BluetoothUUID: Int] = [:]
         let earlier = services.enumerated().map { index, service in
             defer { last[service.uuid] = index }
@@ -151,8 +151,9 @@ struct TableModel {
         }
     }
 
-    /// Whether a service must come after another in a profile: included ones come first, and those of one
-    /// UUID keep their order.
+    /// Whether a service must come after another in a profile.
+    ///
+    /// Included services come first, and services with the same UUID keep their order.
     private func reaches(_ from: Int, _ goal: Int, _ earlier: [Int?]) -> Bool {
         var seen: Set<Int> = []
         var open = [from]

@@ -43,7 +43,7 @@ struct AdvertisedContentsSection {
     let scope: FieldScope
     private var reader: FormatReader { fields.reader }
 
-    /// The change that was read, and the values in it that change over time.
+    /// The parsed change, and the values in it that change over time.
     struct Result {
         var change = AdvertisementChange.ContentsChange()
         var values: [AdvertisedValue] = []
@@ -109,7 +109,7 @@ struct AdvertisedContentsSection {
         )
     }
 
-    /// A field whose structures raw replaces would not be sent.
+    /// Reports a field whose structures are not sent, because `raw` has structures of the same type.
     private func checkRaw(_ change: AdvertisementChange.ContentsChange) {
         guard let raw = change.raw, !raw.isEmpty else { return }
         var contents = Advertisement.Contents()
@@ -145,12 +145,12 @@ extension AdvertisedContentsSection.Result {
     }
 }
 
-/// The bytes of manufacturer data or of service data.
+/// The bytes of manufacturer data or service data, which may change over time.
 enum AdvertisedBytes {
     case constant([UInt8])
     case changing(any GeneratorDefinition)
 
-    /// The bytes, or as many as a value that changes ever has.
+    /// The constant bytes, or zeros of the greatest length that a changing value can have.
     var longest: [UInt8] {
         switch self {
         case .constant(let bytes): bytes
@@ -159,7 +159,7 @@ enum AdvertisedBytes {
     }
 }
 
-/// Values by keys that may be there several times.
+/// A mapping or a list of values by key, in which a key may occur several times.
 private struct KeyedValues {
     let node: YAMLNode
     let what: String
@@ -225,7 +225,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// Values by keys, or a list of mappings with the key and the value.
+    /// The kind for values by keys: a mapping, or a list of mappings with a key and a value each.
     fileprivate static func keyedValues(keys: Schema, _ keyName: String) -> Kind<YAMLNode> {
         let value = Schema.anyOf([.ref("bytes"), .ref("value")])
         return .node(

@@ -2,31 +2,31 @@ package import MynahCore
 
 /// A value in an advertisement that changes over time.
 package struct AdvertisedValue: Sendable {
-    /// The name of the set.
+    /// The name of the advertising set.
     package var set = "1"
-    /// The payload that it is in.
+    /// The payload that contains the value.
     package var payload: AdvertisingPayload
-    /// The place of the value in that payload.
+    /// The place of the value in the payload.
     package var place: Place
-    /// The generator of the bytes.
+    /// The generator that makes the bytes.
     package var definition: any GeneratorDefinition
-    /// The time between two values.
+    /// The time between two changes of the value.
     package var every: Duration = .seconds(1)
 
-    /// The field of a payload, and which of its entries.
+    /// A field of a payload, with the index of an entry of the field.
     package enum Place: Hashable, Sendable {
         case manufacturerData(Int)
         case serviceData(Int)
     }
 
-    /// The bytes with which a generator of any seed begins.
+    /// The first bytes that the generator makes with the seed 0.
     var first: [UInt8] {
         definition.makeGenerator(for: GeneratorRun(seed: 0, interval: every)).value(at: 0)
     }
 
-    /// Puts bytes in its place.
+    /// Puts bytes in the value's place.
     ///
-    /// A place that a test has taken out of the advertisement stays empty.
+    /// If a test has removed the entry from the advertisement, nothing happens.
     package func put(_ bytes: [UInt8], in advertisement: inout Advertisement) {
         if advertisement.name == set {
             put(bytes, inOne: &advertisement)
@@ -57,7 +57,7 @@ package struct AdvertisedValue: Sendable {
 }
 
 extension Profile.Advertising {
-    /// The advertisement with as many bytes as its values ever have.
+    /// The advertisement with each changing value at its greatest length.
     var largest: Advertisement {
         var largest = advertisement
         for value in values {
@@ -68,7 +68,7 @@ extension Profile.Advertising {
 }
 
 extension AdvertisementChange {
-    /// Whether the change has bytes of its own where a value of its set would be.
+    /// Whether the change replaces the field that a value of the set is in.
     package func replaces(_ value: AdvertisedValue) -> Bool {
         let contents = value.payload == .data ? data : scanResponse
         return switch value.place {

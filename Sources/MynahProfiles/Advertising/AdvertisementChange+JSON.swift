@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 
 extension AdvertisementChange {
-    /// The fields that change, as they are written in a profile.
+    /// The changed fields, as a profile writes them.
     var members: [JSON.Member] {
         var members = data.members
         if let set { members.insert(.init("set", .string(set)), at: 0) }
@@ -67,7 +67,7 @@ extension AdvertisementChange.ContentsChange {
         .array(uuids.map { .string($0.description) })
     }
 
-    /// A mapping, or a list if a key is there several times.
+    /// Makes a mapping, or a list if a key occurs several times.
     private static func values(_ list: [(name: String, key: String, data: [UInt8])]) -> JSON {
         guard Set(list.map(\.key)).count < list.count else {
             return .object(list.map { .init($0.key, .string(Hex.encode($0.data))) })
@@ -80,7 +80,7 @@ extension AdvertisementChange.ContentsChange {
 }
 
 extension ClosedRange<Duration> {
-    /// One duration, or the shortest and the longest.
+    /// The JSON of one duration, or of the shortest and the longest one.
     fileprivate var json: JSON {
         guard lowerBound != upperBound else { return .string(lowerBound.text) }
         return .object([.init("min", .string(lowerBound.text)), .init("max", .string(upperBound.text))])
@@ -88,7 +88,7 @@ extension ClosedRange<Duration> {
 }
 
 extension Advertisement.Extended {
-    /// The PHYs, by the words of a profile.
+    /// The PHYs as the words that a profile uses for them.
     var json: JSON {
         .object([
             .init("data", .string(AdvertisingPHYName(secondaryPHY).rawValue)),

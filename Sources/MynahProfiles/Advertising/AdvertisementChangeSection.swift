@@ -1,19 +1,20 @@
 package import MynahCore
 import MynahSupport
 
-/// A change by a rule, a step or a test: whether the device or a set advertises, and fields of the set.
+/// A change by a rule, a step or a test: the fields of a set, and whether the set or the device advertises.
 package struct AdvertisingRequest: Hashable, Sendable {
-    /// The fields that change.
+    /// The changed fields.
     package var change = AdvertisementChange()
-    /// Whether the set, or the device, advertises; `nil` keeps it as it is.
+    /// Whether the set or the device advertises, or `nil` for no change.
     package var isOn: Bool?
 
     /// The keys of the fields that can change.
     package static var fieldKeys: [String] { AdvertisingSection.changeable.map(\.name) }
 }
 
-/// A change of what a device advertises: `with:` of a fault, `advertise:` of a rule or a step, and what a
-/// test asks for.
+/// A change of a device's advertisement.
+///
+/// The change is `with:` of a fault, `advertise:` of a rule or a step, or the request of a test.
 enum AdvertisementChangeSection {
     static let set = Field("set", .text, doc: "The set that is changed; left out: the first.")
     static let table = Section("advertisementChange", what: "with", [set] + AdvertisingSection.changeable)
@@ -22,14 +23,14 @@ enum AdvertisementChangeSection {
         "advertise", what: "advertise", [on, set] + AdvertisingSection.changeable)
     private static let onOrOff = ["on": true, "true": true, "off": false, "false": false]
 
-    /// The kind of `advertise` of a rule or a step.
+    /// The kind of the value of `advertise` in a rule or a step.
     static var request: Kind<YAMLNode> {
         .node(
             "`on`, `off`, or a mapping of the fields that change",
             .anyOf([.constants([.bool(true), .bool(false), "on", "off"]), .ref("advertise")]))
     }
 
-    /// Reads the change of a fault, which must fit the device's advertisement.
+    /// Parses the change of a fault, and reports an error if it does not fit the device's advertisement.
     static func read(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> AdvertisementChange? {
         guard let fields = reader.fields(node, table) else { return nil }
         let errorsBefore = reader.errorCount
@@ -47,13 +48,15 @@ enum AdvertisementChangeSection {
 
     /// The change with the name of the first set if it has none: a test may switch that set off.
     private static func named(_ change: AdvertisementChange, in scope: FaultScope) -> AdvertisementChange {
-        guard change.set == nil, let first = scope.advertisement, !first.otherSets.isEmpty else { return change }
+        guard change.set == nil, let first = scope.advertisement, !first.otherSets.isEmpty else {
+            return change
+        }
         var named = change
         named.set = first.name
         return named
     }
 
-    /// Reads `advertise` of a rule or a step: `on`, `off`, or fields, which must fit the device's
+    /// Parses `advertise` of a rule or a step: `on`, `off`, or fields that must fit the device's
     /// advertisement.
     static func readRequest(
         _ node: YAMLNode, of profile: Profile, _ reader: FormatReader
@@ -71,7 +74,9 @@ enum AdvertisementChangeSection {
         return readAsked(node, in: FaultScope(profile, isWhole: true), reader, isChecked: true)
     }
 
-    /// Reads what a test asks for; the radio says what does not fit, unless it is checked.
+    /// Parses the request of a test.
+    ///
+    /// Without `isChecked`, the radio reports later if the changed advertisement does not fit.
     static func readAsked(
         _ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader, isChecked: Bool = false
     ) -> AdvertisingRequest? {
@@ -89,12 +94,12 @@ enum AdvertisementChangeSection {
         let change = change(fields, in: scope)
         let isOn = fields.read(on)
         guard reader.errorCount == errorsBefore else { return nil }
-        // The phone decides what an app's advertisement has room for.
+        // The phone decides how much room an app's advertisement has.
         if isChecked, !scope.isApp { check(change, fields, in: scope) }
         return AdvertisingRequest(change: change, isOn: isOn)
     }
 
-    /// Notes what no controller can advertise after the change, and what does not fit.
+    /// Reports fields that no controller can advertise after the change, and data that does not fit.
     private static func check(_ change: AdvertisementChange, _ fields: Fields, in scope: FaultScope) {
         guard let advertisement = scope.advertisement else { return }
         let name = change.set ?? advertisement.name

@@ -1,11 +1,11 @@
 package import MynahCore
 import MynahSupport
 
-/// The kinds of values that only advertising has.
+/// The kinds of values that occur only in advertising.
 enum AdvertisingKinds {}
 
 extension AdvertisingKinds {
-    /// The name that is advertised, or an empty text in quotes for none.
+    /// The kind for the local name; an empty text in quotes means none.
     static var localName: Kind<String> {
         Kind("text", .ref("text")) { node, what, reader in
             if let scalar = node.scalar, scalar.string.isEmpty, !scalar.isPlain { return "" }
@@ -16,12 +16,13 @@ extension AdvertisingKinds {
     }
 }
 
-/// The Flags of advertising data (Core Specification Supplement, Part A, 1.3), by the words of a profile.
+/// The bits of the Flags (Core Specification Supplement, Part A, 1.3), and the words that a profile uses for
+/// them.
 enum AdvertisingFlags {
     static let none = "none"
     static let words = ["limited", "general", "noBREDR", "simultaneousController", "simultaneousHost"]
 
-    /// The Flags with these words, whose bits are in the same order.
+    /// Returns the Flags with these words, which are listed in the order of the bits.
     static func bits(of words: [String]) -> UInt8 {
         words.reduce(0) { bits, word in
             Self.words.firstIndex(of: word).map { bits | 1 << UInt8($0) } ?? bits
@@ -30,7 +31,7 @@ enum AdvertisingFlags {
 }
 
 extension AdvertisingKinds {
-    /// A number, a list of words, or `none`.
+    /// The kind for the Flags: a number, a list of words, or `none`.
     static var flags: Kind<UInt8?> {
         let list = Kind<[PlacedWord]>.words(AdvertisingFlags.words, each: "flag") {
             "the flag \($0) is repeated"
@@ -49,7 +50,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// One interval, or the shortest and the longest.
+    /// The kind for the interval: one duration, or the shortest and the longest.
     static var intervals: Kind<ClosedRange<Duration>> {
         Kind(
             "duration, 20 ms to 10.24 s, or a mapping of `min` and `max`",
@@ -71,7 +72,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// A level in dBm, or whether that of the radio is advertised.
+    /// The kind for the transmit power: a level in dBm, or whether the radio's own level is advertised.
     static var txPower: Kind<Advertisement.TxPower?> {
         Kind(
             "`true`, `false`, or a level, -127 to 20 dBm",
@@ -97,15 +98,15 @@ extension AdvertisingKinds {
     }
 }
 
-/// Which appearance is advertised.
+/// The appearance that is advertised.
 enum AdvertisedAppearance {
-    /// That of the device.
+    /// The appearance of the device.
     case ofDevice
     case number(UInt16)
 }
 
 extension AdvertisingKinds {
-    /// Whether the device's appearance is advertised, or another one.
+    /// The kind for the appearance: whether the device's own is advertised, or another one.
     static var appearance: Kind<AdvertisedAppearance?> {
         let appearance = Kind<UInt16>.appearance
         return Kind(
@@ -122,7 +123,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// Whether advertising is extended, or its PHYs.
+    /// The kind for extended advertising: whether it is used, or its PHYs.
     static var extended: Kind<Advertisement.Extended?> {
         Kind(
             "`true`, `false`, or a mapping of `data` and `primary`",
@@ -142,7 +143,7 @@ extension AdvertisingKinds {
     }
 }
 
-/// The PHYs of advertising by the words of a profile.
+/// The words that a profile uses for the PHYs of advertising.
 enum AdvertisingPHYName: String, CaseIterable {
     case le1M = "1M"
     case le2M = "2M"
@@ -167,24 +168,24 @@ enum AdvertisingPHYName: String, CaseIterable {
 }
 
 extension AdvertisingPHY {
-    /// The word of a profile and of events for it.
+    /// The word for the PHY in profiles and events.
     package var word: String { AdvertisingPHYName(self).rawValue }
 }
 
-/// The PHYs on which a device is announced.
+/// The words for the PHYs of the primary advertising channels.
 enum PrimaryPHYName: String, CaseIterable {
     case le1M = "1M"
     case coded
 }
 
-/// Service UUIDs by the completeness of their lists.
+/// Lists of service UUIDs, which are complete or incomplete.
 struct ServiceLists {
     var complete: [BluetoothUUID] = []
     var incomplete: [BluetoothUUID] = []
 }
 
 extension AdvertisingKinds {
-    /// A complete list of services, or lists by their completeness.
+    /// The kind for service UUIDs: a complete list, or a mapping with the complete and the incomplete list.
     static var services: Kind<ServiceLists> {
         let list = Kind<[BluetoothUUID]>.services()
         return Kind(
@@ -204,7 +205,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// AD structures: a mapping, or a list of mappings with one type each, of which several may be equal.
+    /// The kind for AD structures: a mapping, or a list of mappings, which may repeat a type.
     static var structures: Kind<[ADStructure]> {
         let type = Kind<Int>.integer(1...0xFF, "adType")
         let map = Schema.map(keys: type.schema, to: .ref("bytes"))
@@ -233,11 +234,11 @@ extension AdvertisingKinds {
 }
 
 extension ADStructure {
-    /// The length of the data of a type (Core Specification Supplement, Part A, 1).
+    /// The allowed lengths of an AD type's data (Core Specification Supplement, Part A, 1).
     private enum Length {
         case exactly(Int)
         case atLeast(Int)
-        /// A list of entries of this length.
+        /// The data is a list of entries with this length.
         case multiple(of: Int)
 
         init?(of type: ADType) {
@@ -276,7 +277,7 @@ extension ADStructure {
         }
     }
 
-    /// Why scanners skip the structure, or `nil` if its data has a length that its type allows.
+    /// The reason why scanners ignore the structure, or `nil` if the length of its data is allowed.
     fileprivate var problemOfLength: String? {
         guard let length = Length(of: type), !length.allows(data.count) else { return nil }
         return """

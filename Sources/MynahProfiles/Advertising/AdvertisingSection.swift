@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The section `advertising`: one set, or a list of them.
+/// The section `advertising`: one advertising set, or a list of sets.
 enum AdvertisingSection {
     static let name = Field(
         "name", .name(of: "set"),
@@ -26,7 +26,7 @@ enum AdvertisingSection {
     static let address = Field(
         "address", .word as Kind<Advertisement.OwnAddress>,
         doc: "An address that the set has for itself; left out: the device's.")
-    /// The fields that a fault, a rule or a test can change.
+    /// The fields that a fault, a rule, a step or a test can change.
     static let changeable: [any DeclaredField] =
         AdvertisedContentsSection.fields + [flags, connectable, scannable, interval, scanResponse, extended]
     static let table = Section("advertising", [name] + changeable + [every, address])
@@ -49,10 +49,10 @@ enum AdvertisingSection {
         "incomplete", .services(), doc: "The services in a list that says that there are more.")
     static let serviceLists = Section("serviceLists", what: "serviceUUIDs", [complete, incomplete])
 
-    /// The most sets of one device.
+    /// The most advertising sets of one device.
     static let maximumSets = 64
 
-    /// The fields of an app; the phone decides the others.
+    /// The fields for an app, which the phone advertises; the phone decides about all others.
     static let appTable = Section(
         "appAdvertising", what: "advertising", [AdvertisedContentsSection.localName, appServiceUUIDs])
     private static let appServiceUUIDs = Field(
@@ -103,7 +103,7 @@ enum AdvertisingSection {
         return whole
     }
 
-    /// A name for a set that no other has.
+    /// Returns a name that no other set has.
     private static func freeName(besides names: Set<String>, number: Int) -> String {
         (number...).lazy.map { "set\($0)" }.first { !names.contains($0) } ?? "other"
     }
@@ -123,7 +123,7 @@ enum AdvertisingSection {
         else { return nil }
         var advertisement = Advertisement()
         let localName = AdvertisedContentsSection.localName
-        // Without quotes an empty name is that of the device, which was noted.
+        // An empty name without quotes was reported, and the device's name is used instead.
         let name = fields[localName] == nil ? identity.name : fields.read(localName)
         advertisement.localName = name == "" ? nil : name
         fields.read(appServiceUUIDs, into: &advertisement.serviceUUIDs)
@@ -156,7 +156,7 @@ enum AdvertisingSection {
             reader.error(
                 at: fields[every], "every has no effect: no value of the advertisement changes")
         }
-        // A field that was not read has been noted; what is left says nothing about the budget.
+        // If a field is invalid, the remaining fields say nothing about the total length.
         if reader.errorCount == errorsBefore { checkBudget(of: advertisement, fields, reader) }
         let values = read.values.map { value in
             var value = value
@@ -169,7 +169,7 @@ enum AdvertisingSection {
             advertisement: advertisement, values: values, marks: marks(of: fields))
     }
 
-    /// The fields of a set that are written, as a change.
+    /// Parses the fields that a set has, as a change.
     static func change(
         _ fields: Fields, _ identity: DeviceIdentity, _ scope: FieldScope
     ) -> (change: AdvertisementChange, values: [AdvertisedValue]) {
@@ -211,7 +211,7 @@ enum AdvertisingSection {
 
     // MARK: Checks
 
-    /// Notes what no controller can advertise, at the first of these fields that is written.
+    /// Reports fields that no controller can advertise, at the first of them that the profile has.
     static func check(_ advertisement: Advertisement, _ fields: Fields) {
         func error(at keys: [String], _ message: String) {
             let node = keys.lazy.compactMap { fields[$0] }.first
@@ -270,7 +270,7 @@ enum AdvertisingSection {
             : ", because scannable is false"
     }
 
-    /// The advice how to make an advertisement fit.
+    /// Returns advice on how to make an advertisement fit.
     static func advice(on error: AdvertisementError, _ advertisement: Advertisement) -> String {
         if error.isOfStructure { return "; divide it into several, or shorten it" }
         var advice =
@@ -294,7 +294,7 @@ enum AdvertisingSection {
 }
 
 extension Advertisement {
-    /// How many bytes of the scan response are free, as far as its own fields say.
+    /// The number of bytes that the scan response's own fields leave free.
     fileprivate var roomInScanResponse: Int {
         let fields = AccessoryAdvertising.fields(of: scanResponse)
         let name = AccessoryAdvertising.nameStructure(of: scanResponse)?.byteCount ?? 0

@@ -2,13 +2,13 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// The names that a value can refer to: variables, and in a rule the fields of the written value.
+/// The names that a value can refer to: variables, and in a rule also the fields of the written value.
 struct FieldScope {
     var variables = Variables()
-    /// The layout of the written value, or `nil` outside rules, or if the layout is not known.
+    /// The layout of the written value, or `nil` outside of rules and for an unknown layout.
     var layout: ValueLayout?
 
-    /// Example fields of a written value, with which references to fields are checked.
+    /// Example fields of a written value, which serve to check references to fields.
     var written: [NamedField] {
         guard let layout else { return [] }
         return layout.names.compactMap { name in
@@ -16,7 +16,7 @@ struct FieldScope {
         }
     }
 
-    /// Resolves a name; `nil` after an issue was reported.
+    /// Resolves a name; reports an issue and returns `nil` if the name is unknown or ambiguous.
     func operand(_ name: String, at node: YAMLNode, _ reader: FormatReader) -> Reaction.Operand? {
         let fields = layout?.names ?? []
         switch (variables[name] != nil, fields.contains(name)) {

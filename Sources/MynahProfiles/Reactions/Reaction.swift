@@ -2,9 +2,9 @@ package import MynahCore
 import MynahSupport
 package import MynahValues
 
-/// A rule for the requests to a characteristic, or for links; the first matching rule is carried out.
+/// A rule for requests to a characteristic, or for links; only the first matching rule is carried out.
 package struct Reaction: Hashable, Sendable {
-    /// The written values that the rule applies to; for a subscription, there is no condition.
+    /// The condition for the written value; a subscription has none.
     package var match = ValueMatch()
     /// The conditions for variables.
     package var conditions: [VariableCondition] = []
@@ -26,7 +26,7 @@ package struct Reaction: Hashable, Sendable {
     /// Whether a matching write is stored: a rule with an error or an answer does not store it.
     package var storesValue: Bool { error == nil && answers.isEmpty }
 
-    /// A number or a text, or the name of a variable or a field that has one.
+    /// A constant number or text, or the name of a variable or a field.
     package enum Operand: Hashable, Sendable {
         case constant(VariableValue)
         /// A field of the written value.
@@ -63,7 +63,7 @@ package struct ValueMatch: Hashable, Sendable {
         /// The right side of a comparison.
         package enum Operand: Hashable, Sendable {
             case number(ExactNumber)
-            /// A text, the name of a number, or a Boolean.
+            /// A text, which may also be the name of a number or a Boolean value.
             case text(String)
             case variable(String)
         }
@@ -75,7 +75,7 @@ package struct ValueMatch: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether a value matches; `fields` are its fields, or `nil` if it does not fit its layout.
+    /// Whether a value matches; `fields` is `nil` if the value does not fit its layout.
     package func matches(_ value: [UInt8], _ fields: [NamedField]?, _ variables: Variables) -> Bool {
         if let bytes, !bytes.matches(value) { return false }
         return conditions.allSatisfy { $0.holds(for: fields, variables) }
@@ -97,7 +97,7 @@ extension ValueMatch.Condition {
 }
 
 extension FieldValue {
-    /// Whether a text is the field's text, the name of its number, its Boolean or its bytes.
+    /// Whether a text is the field's value: its text, the name of its number, its Boolean value or its bytes.
     fileprivate func isNamed(_ text: String) -> Bool {
         switch self {
         case .named(_, let name): name == text
@@ -119,7 +119,7 @@ package struct AnswerValue: Hashable, Sendable {
         case text(TextTemplate)
     }
 
-    /// The bytes of the value; throws if they do not fit the layout.
+    /// Returns the bytes of the value; throws an error if they do not fit the layout.
     package func bytes(_ variables: Variables, _ written: [NamedField]) throws(LayoutProblem) -> [UInt8] {
         switch form {
         case .bytes(let bytes): return bytes
@@ -130,21 +130,21 @@ package struct AnswerValue: Hashable, Sendable {
 }
 
 extension [Reaction] {
-    /// The first rule that matches a written value, or `nil` if there is none.
+    /// Returns the first rule that matches a written value, or `nil` if there is none.
     package func first(
         for value: [UInt8], _ fields: [NamedField]?, _ variables: Variables
     ) -> Reaction? {
         first { $0.conditions.hold(variables) && $0.match.matches(value, fields, variables) }
     }
 
-    /// The first rule that matches a request without a value, or `nil` if there is none.
+    /// Returns the first rule that matches a request without a value, or `nil` if there is none.
     package func first(_ variables: Variables) -> Reaction? {
         first { $0.conditions.hold(variables) }
     }
 }
 
 extension Reaction {
-    /// The variables after the rule; `written` are the fields of the written value.
+    /// Returns the variables after the rule was carried out; `written` has the fields of the written value.
     package func applied(to variables: Variables, _ written: [NamedField]) -> Variables {
         var result = variables
         for change in changes {
@@ -156,7 +156,7 @@ extension Reaction {
 }
 
 extension Reaction.Operand {
-    /// The value of the operand, or `nil` if the written value lacks the field.
+    /// Returns the value of the operand, or `nil` if the written value lacks the field.
     func value(_ variables: Variables, _ written: [NamedField]) -> VariableValue? {
         switch self {
         case .constant(let value): value

@@ -73,7 +73,7 @@ enum OnSection {
 
 /// Parses a rule of a characteristic or of the device.
 struct ReactionSection {
-    /// The trigger of a rule.
+    /// The event to which a rule applies.
     enum Trigger {
         case write, subscribe
         /// The beginning or the end of a link, or a pairing.
@@ -290,7 +290,7 @@ struct ReactionSection {
 
     private func answer(_ node: YAMLNode) -> Reaction.Answer? {
         guard case .mapping(let mapping) = node, mapping["value"] != nil || mapping["to"] != nil else {
-            // A bare value.
+            // A value alone is sent on the rule's own characteristic.
             guard let target = target(nil, at: node) else { return nil }
             return answerValue(node, for: target).map {
                 .init(target: target, value: $0, delay: .zero)
@@ -391,7 +391,7 @@ enum AnswerSection {
 
 /// The length of the pieces in which a value is sent.
 enum ValuePieces: String, CaseIterable {
-    /// As many bytes as the link carries: ATT_MTU − 3.
+    /// As many bytes as a notification can carry: ATT_MTU − 3.
     case mtu
 }
 

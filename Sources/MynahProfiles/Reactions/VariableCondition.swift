@@ -17,8 +17,9 @@ package struct VariableCondition: Hashable, Sendable {
         self.constant = constant
     }
 
-    /// Whether the condition holds; a number and a text are never equal, and an unknown variable equals
-    /// nothing.
+    /// Whether the condition holds.
+    ///
+    /// A number never equals a text, and an unknown variable equals nothing.
     package func holds(_ variables: Variables) -> Bool {
         guard let value = variables[variable] else { return false }
         return switch (value, constant) {
@@ -31,12 +32,13 @@ package struct VariableCondition: Hashable, Sendable {
 }
 
 extension [VariableCondition] {
-    /// Whether all conditions hold.
+    /// Whether all conditions of the list hold.
     package func hold(_ variables: Variables) -> Bool {
         isEmpty || allSatisfy { $0.holds(variables) }
     }
 
-    /// Parses comparisons such as `unlocked == 1 and mode != "boot"`; empty after an issue was reported.
+    /// Parses comparisons such as `unlocked == 1 and mode != "boot"`; reports an issue and returns an empty
+    /// list if they are invalid.
     static func read(_ text: String, at node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> Self
     {
         let errorsBefore = reader.errorCount
@@ -55,7 +57,7 @@ extension [VariableCondition] {
         return reader.errorCount == errorsBefore ? conditions : []
     }
 
-    /// The parts of a text between the words `and`, except for those in quotation marks.
+    /// Splits a text at the words `and` that are not in quotation marks.
     private static func parts(of text: String) -> [String] {
         var (parts, isQuoted): ([[Substring]], Bool) = ([[]], false)
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -97,7 +99,7 @@ extension [VariableCondition] {
         return VariableCondition(name, comparison, .text(String(operand.dropFirst().dropLast())))
     }
 
-    /// The message that a name is not a variable, with the names of the variables.
+    /// Returns the message that a name is not a variable, with the names of the variables.
     private static func problem(of name: String, _ scope: FieldScope) -> String {
         let known = scope.variables.names
         if scope.layout?.names.contains(name) == true {

@@ -4,18 +4,18 @@ package import MynahSupport
 /// The value of a variable: a number or a text.
 package enum VariableValue: Hashable, Sendable {
     case number(Double)
-    /// A whole number that is not exact as a `Double`; made by `whole`.
+    /// A whole number that a `Double` cannot represent exactly; `whole` makes this case.
     case integer(Int)
     /// A whole number that is too large for an `Int`.
     case unsigned(UInt64)
     case text(String)
 
-    /// A whole number.
+    /// Makes the value of a whole number.
     package static func whole(_ integer: Int) -> VariableValue {
         Int(exactly: Double(integer)) == integer ? .number(Double(integer)) : .integer(integer)
     }
 
-    /// The nearest `Double`, or `nil` for a text.
+    /// The number, rounded to the nearest `Double`, or `nil` for a text.
     package var number: Double? {
         switch self {
         case .number(let number): number
@@ -78,6 +78,6 @@ package struct Variables: Hashable, Sendable {
         return true
     }
 
-    /// Makes the variables as one JSON object.
+    /// The variables as one JSON object.
     package var json: JSON { .object(names.map { .init($0, values[$0]?.json ?? .null) }) }
 }

@@ -69,7 +69,7 @@ enum VariablesSection {
         return VariableValue(written: text)
     }
 
-    /// Checks a text for a variable; `nil` if it is too long.
+    /// Checks the text of a variable; reports an issue and returns `nil` if it is too long.
     fileprivate static func text(
         _ text: String, _ name: String, at node: YAMLNode, _ reader: FormatReader
     ) -> VariableValue? {
@@ -84,8 +84,9 @@ enum VariablesSection {
 }
 
 extension VariableValue {
-    /// The reason that the number in a text would be rounded, as a sentence without its full stop,
-    /// or `nil` if it would not, or if the text is not a number.
+    /// Returns why the number in a text would be rounded, as a sentence without its full stop.
+    ///
+    /// Returns `nil` if it would not be rounded, or if the text is not a number.
     package static func problem(of text: String) -> String? {
         let text = text.trimmed
         if let problem = WholeDigits.problem(of: text) { return problem }
@@ -108,7 +109,7 @@ extension WrittenNumber {
         WrittenNumber(text).flatMap { $0.unit == nil ? $0.exact : nil }
     }
 
-    /// The exact number.
+    /// The number without rounding.
     private var exact: ExactNumber {
         integer.map { ExactNumber($0) } ?? unsigned.map { ExactNumber($0) } ?? ExactNumber(number)
     }

@@ -1,14 +1,14 @@
 import MynahCore
 
-/// An order comparison as written in a profile, as in `{">=": 60}`.
+/// An order comparison in a profile, such as `{">=": 60}`.
 struct WrittenComparison {
     let comparison: Comparison
-    /// The sign's place.
+    /// The position of the operator.
     let key: YAMLNode
-    /// The operand.
+    /// The value on the right side.
     let value: YAMLNode
 
-    /// Parses the comparisons in a mapping, of which at least one is needed.
+    /// Parses the comparisons in a mapping, which must have at least one.
     static func read(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> [WrittenComparison] {
         let members = reader.members(node, name)
         if members.isEmpty { reader.error(at: node, "\(name) needs a comparison, as in {\">=\": 60}") }

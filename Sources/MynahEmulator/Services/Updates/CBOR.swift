@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// A value of the part of CBOR (RFC 8949) that the requests and responses of MCUmgr are made of.
+/// A CBOR value (RFC 8949), limited to the types in requests and responses of MCUmgr.
 ///
-/// Without tags, floating-point numbers and `undefined`. The keys of a map are texts.
+/// Tags, floating-point numbers and `undefined` are not supported. The keys of a map are texts.
 enum CBOR: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var key: String
@@ -13,31 +13,31 @@ enum CBOR: Hashable, Sendable {
         }
     }
 
-    /// The bytes are not one such value.
+    /// The error if bytes are not exactly one supported value.
     struct Malformed: Error, Hashable {}
 
     case unsigned(UInt64)
-    /// −1 minus the number.
+    /// The negative integer −1 minus the number.
     case negative(UInt64)
     case bytes([UInt8])
     case text(String)
     case array([CBOR])
-    /// The entries in their order.
+    /// The entries of a map, in their order.
     case map([Entry])
     case boolean(Bool)
     case null
 
-    /// How deep arrays and maps may be nested.
+    /// The deepest nesting of arrays and maps.
     static let deepest = 8
 
-    /// Reads one value that is all of the bytes; throws if they are anything else.
+    /// Decodes bytes that are exactly one value; throws `Malformed` for any others.
     init(decoding bytes: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(bytes)
         self = try decoder.value(depth: 0)
         guard decoder.isAtEnd else { throw Malformed() }
     }
 
-    /// The value of a key, or `nil` if this is not a map, or has no such key.
+    /// The value for a key, or `nil` if this is not a map, or has no such key.
     subscript(_ key: String) -> CBOR? {
         guard case .map(let entries) = self else { return nil }
         return entries.first { $0.key == key }?.value
@@ -51,7 +51,7 @@ enum CBOR: Hashable, Sendable {
 
     // MARK: Encoding
 
-    /// The value with the shortest heads, and no indefinite lengths.
+    /// The encoded value, with the shortest heads and without indefinite lengths.
     var encoded: [UInt8] {
         switch self {
         case .unsigned(let number): Self.head(.unsigned, number)
@@ -89,7 +89,7 @@ enum CBOR: Hashable, Sendable {
         case simple = 7
     }
 
-    /// The simple values that are read.
+    /// The simple values that can be decoded.
     enum Simple {
         static let `false`: UInt8 = 20
         static let `true`: UInt8 = 21
@@ -97,17 +97,17 @@ enum CBOR: Hashable, Sendable {
     }
 }
 
-/// Reads values from the front of bytes.
+/// Decodes values from the start of bytes.
 ///
-/// No count in them reserves memory, because each value takes a byte at least.
+/// A declared count never reserves memory: each element takes at least a byte.
 private struct CBORDecoder {
     private struct Head {
         var type: CBOR.MajorType
-        /// The argument, or `nil` if the length is indefinite.
+        /// The number in the head, or `nil` if the length is indefinite.
         var argument: UInt64?
     }
 
-    /// Ends a value of indefinite length.
+    /// The byte that ends a value of indefinite length.
     private static let stop: UInt8 = 0xFF
 
     private var rest: ArraySlice<UInt8>
@@ -150,7 +150,7 @@ private struct CBORDecoder {
         return .map(entries)
     }
 
-    /// Whether an array or a map with a number of elements is complete.
+    /// Whether an array or a map is complete after a number of elements.
     private mutating func isOver(_ number: Int, _ count: UInt64?) throws(CBOR.Malformed) -> Bool {
         if let count { return UInt64(number) >= count }
         guard let next = rest.first else { throw CBOR.Malformed() }
@@ -167,7 +167,7 @@ private struct CBORDecoder {
         switch information {
         case ..<24: return Head(type: type, argument: UInt64(information))
         case 24...27:
-            // A simple value has no argument of its own here.
+            // A simple value has no argument here.
             guard type != .simple else { throw CBOR.Malformed() }
             let octets = try take(1 << (Int(information) - 24))
             return Head(type: type, argument: octets.reduce(0) { $0 << 8 | UInt64($1) })
@@ -176,7 +176,7 @@ private struct CBORDecoder {
         }
     }
 
-    /// The bytes of a string; with an indefinite length they are those of shorter strings of its type.
+    /// Returns the bytes of a string; one of indefinite length joins shorter strings of its type.
     private mutating func string(
         _ type: CBOR.MajorType, _ length: UInt64?
     ) throws(CBOR.Malformed) -> [UInt8] {

@@ -7,10 +7,10 @@ struct ImageVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
     var revision: UInt16 = 0
     var build: UInt32 = 0
 
-    /// As MCUmgr writes it: without a build number that is 0.
+    /// The version as MCUmgr writes it, without a build number of 0.
     var description: String { "\(major).\(minor).\(revision)" + (build == 0 ? "" : ".\(build)") }
 
-    /// The build number does not count.
+    /// Compares versions without their build numbers.
     static func < (one: ImageVersion, other: ImageVersion) -> Bool {
         (one.major, one.minor, one.revision) < (other.major, other.minor, other.revision)
     }
@@ -22,7 +22,7 @@ struct ImageHeader: Hashable, Sendable {
     static let magic: UInt32 = 0x96F3_B83D
     private static let notBootable: UInt32 = 0x10
 
-    /// The end of what is hashed: the header, the body and the protected TLVs.
+    /// The length of the hashed part: the header, the body and the protected TLVs.
     let hashedLength: Int
     let version: ImageVersion
     let isBootable: Bool
@@ -42,23 +42,23 @@ struct ImageHeader: Hashable, Sendable {
     }
 }
 
-/// An image in a slot of the device, without its bytes.
+/// An image in a slot of the device, without the image's bytes.
 struct FirmwareImage: Hashable, Sendable {
     var version: ImageVersion
-    /// The SHA-256 by which it is known.
+    /// The SHA-256 that identifies the image.
     var hash: [UInt8]
     var isBootable = true
-    /// Whether its content has the hash, so that the bootloader starts it.
+    /// Whether the image's content matches its hash, so that the bootloader starts it.
     var isValid = true
 }
 
-/// Reads an image that comes in pieces.
+/// Reads an image that arrives in pieces.
 ///
-/// Only the hash of the body is kept, and the TLVs after it.
+/// The reader keeps only the hash of the body, and the TLVs after it.
 struct ImageReader: Sendable {
     private static let tlvMagic: UInt16 = 0x6907
     private static let hashTLV: UInt16 = 0x10
-    /// The TLVs' length has 16 bits.
+    /// The most bytes of the TLVs, whose length has 16 bits.
     private static let longestTrailer = 0xFFFF
 
     let header: ImageHeader
@@ -77,7 +77,9 @@ struct ImageReader: Sendable {
         trailer += bytes.dropFirst(hashed.count).prefix(Self.longestTrailer - trailer.count)
     }
 
-    /// The image of all that came; without a hash in its TLVs it is known by that of its content.
+    /// The image in the bytes that arrived.
+    ///
+    /// Without a hash in the TLVs, the hash of the content identifies the image.
     var image: FirmwareImage {
         let content = body.digest
         let hash = trailerHash ?? content

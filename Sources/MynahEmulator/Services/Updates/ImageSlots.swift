@@ -1,16 +1,19 @@
 import MynahSupport
 
-/// The two slots of a device with MCUboot, which swaps them: the image that runs, and the one to come.
+/// The two slots of a device with MCUboot: the primary one with the running image, and the secondary one for
+/// an update.
+///
+/// The bootloader swaps the images of the slots.
 struct ImageSlots: Sendable {
-    /// The choice of the bootloader at the next start.
+    /// The bootloader's choice at the next start.
     enum NextBoot: Hashable, Sendable {
-        /// The image that runs stays.
+        /// The running image stays.
         case active
         /// The secondary image runs once, and stays only if it is confirmed.
         case test
         /// The secondary image runs from then on.
         case permanent
-        /// The image that runs is a test: the secondary one, which ran before, comes back.
+        /// The running image was started as a test; the previous one, now in the secondary slot, runs again.
         case revert
     }
 
@@ -18,11 +21,11 @@ struct ImageSlots: Sendable {
     struct Chunk: Hashable, Sendable {
         var offset: Int
         var data: [UInt8] = []
-        /// The length of the image; only the first chunk has it.
+        /// The length of the image, which only the first chunk has.
         var length: Int?
-        /// The SHA-256 of the whole upload; only the first chunk has it.
+        /// The SHA-256 of the whole upload, which only the first chunk has.
         var hash: [UInt8]?
-        /// Whether the image has to be newer than the one that runs.
+        /// Whether the image must be newer than the running one.
         var isUpgrade = false
     }
 
@@ -30,8 +33,9 @@ struct ImageSlots: Sendable {
     struct Progress: Hashable, Sendable {
         /// The offset of the next chunk.
         var offset: Int
-        /// Whether the upload has the hash that its first chunk gave; `nil` until it is complete, and without
-        /// a hash.
+        /// Whether the complete upload matches the hash of its first chunk.
+        ///
+        /// The value is `nil` until the upload is complete, and if there is no hash.
         var matches: Bool?
     }
 
@@ -43,7 +47,7 @@ struct ImageSlots: Sendable {
         var reader: ImageReader
     }
 
-    /// The bytes of a slot.
+    /// The size of a slot, in bytes.
     static let size = 1 << 20
     static let hashLength = 32
 
@@ -53,7 +57,7 @@ struct ImageSlots: Sendable {
     private(set) var next = NextBoot.active
     private var upload: Upload?
 
-    /// The images, with the fields of MCUmgr's list.
+    /// The images, with the fields of MCUmgr's list of images.
     var list: CBOR {
         var images = [entry(primary, slot: 0)]
         if let secondary { images.append(entry(secondary, slot: 1)) }
@@ -76,7 +80,7 @@ struct ImageSlots: Sendable {
 
     // MARK: State
 
-    /// Chooses what runs after the next start: the image of a hash, or the one that runs if it is `nil`.
+    /// Selects the image to run after the next start, by its hash; `nil` is the running image.
     mutating func select(_ hash: [UInt8]?, confirm: Bool) throws(ManagementError) {
         guard hash != nil || confirm else { throw .image(.invalidHash) }
         let isActive = hash == nil || hash == primary.hash
@@ -99,9 +103,9 @@ struct ImageSlots: Sendable {
         (secondary, upload) = (nil, nil)
     }
 
-    /// The device starts anew.
+    /// Restarts the device.
     ///
-    /// The bootloader erases an image that is not as its hash says.
+    /// The bootloader erases an image that does not match its hash.
     mutating func boot() {
         upload = nil
         switch next {
@@ -124,9 +128,11 @@ struct ImageSlots: Sendable {
 
     // MARK: Upload
 
-    /// Adds a chunk that follows the last one; any other is answered with the offset of the one that does.
+    /// Adds the next chunk of an upload, and returns the progress.
     ///
-    /// A first chunk with the hash of an upload that was interrupted goes on with it.
+    /// Any other chunk is not added; the progress then has the offset of the expected one.
+    ///
+    /// A first chunk with the hash of an interrupted upload resumes that upload.
     mutating func add(_ chunk: Chunk) throws(ManagementError) -> Progress {
         if chunk.offset == 0 {
             if let progress = try begin(chunk) { return progress }
@@ -138,7 +144,7 @@ struct ImageSlots: Sendable {
             self.upload = nil
             throw .image(.overrun)
         }
-        // One owner of the hashes, so that they are not copied.
+        // Without this, the hashes would have two owners, and would be copied.
         self.upload = nil
         upload.offset += chunk.data.count
         upload.all.update(chunk.data)
@@ -151,7 +157,7 @@ struct ImageSlots: Sendable {
         return Progress(offset: upload.offset, matches: upload.hash.map { $0 == upload.all.digest })
     }
 
-    /// Begins an upload; returns where the one that is under way goes on, if it is the same.
+    /// Begins an upload, or returns the progress of an interrupted one with the same hash.
     private mutating func begin(_ chunk: Chunk) throws(ManagementError) -> Progress? {
         let header = try ImageHeader(chunk.data)
         guard let length = chunk.length else { throw .image(.invalidLength) }

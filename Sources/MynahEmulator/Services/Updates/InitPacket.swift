@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The init packet of a secure DFU: it describes the firmware to come, in protocol buffers (Nordic,
+/// The init packet of a secure DFU, a description of the firmware in protocol buffers (Nordic,
 /// `dfu-cc.proto`).
 struct InitPacket: Hashable, Sendable {
     enum FirmwareType {
@@ -10,15 +10,15 @@ struct InitPacket: Hashable, Sendable {
         static let softDeviceAndBootloader: UInt64 = 3
     }
 
-    /// The bytes are no protocol buffer.
+    /// The error if bytes are not a valid protocol buffer.
     struct Malformed: Error {}
 
     /// `true` if the packet has a signature.
     var isSigned = false
     var signatureType: UInt64 = 0
-    /// The code of the command; 1 is that of an init command.
+    /// The code of the command; 1 is an init command.
     var code: UInt64 = 0
-    /// Whether there is an init command.
+    /// Whether the packet has an init command.
     var hasInit = false
     var version: UInt64?
     var hardware: UInt64?
@@ -27,7 +27,7 @@ struct InitPacket: Hashable, Sendable {
     var bootloaderLength: UInt64 = 0
     var applicationLength: UInt64 = 0
     var hashType: UInt64 = 0
-    /// The SHA-256 of the firmware, with its last byte first.
+    /// The SHA-256 of the firmware, in reverse byte order.
     var hash: [UInt8] = []
 
     init(_ bytes: [UInt8]) throws(Malformed) {
@@ -85,10 +85,10 @@ struct InitPacket: Hashable, Sendable {
         }
     }
 
-    /// A length has 32 bits.
+    /// The longest length that a packet can have, because a length has 32 bits.
     private static let longest = UInt64(UInt32.max)
 
-    /// The bytes of the firmware; 0 if the packet does not say it for its type.
+    /// The length of the firmware in bytes, or 0 if the packet does not have it for the firmware's type.
     var length: UInt64 {
         switch type {
         case FirmwareType.application: applicationLength
@@ -101,7 +101,7 @@ struct InitPacket: Hashable, Sendable {
     }
 }
 
-/// The fields of a message in protocol buffers.
+/// Reads the fields of a protocol buffer message.
 private enum ProtocolBuffer {
     enum Value {
         case number(UInt64)
@@ -133,7 +133,7 @@ private enum ProtocolBuffer {
         }
     }
 
-    /// Seven bits in each byte, the lowest first.
+    /// Reads a number that has seven bits in each byte, the lowest first.
     private static func number(_ reader: inout ByteReader) throws(InitPacket.Malformed) -> UInt64 {
         var number: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 7) {

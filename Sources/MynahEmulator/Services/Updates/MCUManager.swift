@@ -1,16 +1,16 @@
 import MynahCore
 import MynahSupport
 
-/// A device that MCUmgr updates, over the Simple Management Protocol (Zephyr, Device Management).
+/// A device that MCUmgr updates over the Simple Management Protocol (Zephyr, Device Management).
 ///
-/// The OS group has echo, reset, parameters and information; the image group has the state of two slots,
-/// upload and erase.
+/// The OS group supports echo, reset, parameters and information. The image group supports the state of two
+/// slots, upload and erase.
 struct MCUManager: ServiceBehavior {
     static let characteristic: BluetoothUUID = "DA2E7828-FBCE-4E01-AE9E-261174997C48"
 
-    /// From the response to a reset until the device restarts, as with Zephyr.
+    /// The time from the response to a reset until the device restarts, as in Zephyr.
     static let resetDelay = Duration.milliseconds(250)
-    /// How many requests the parameters say wait at most.
+    /// The number of request buffers that the parameters report.
     private static let bufferCount: UInt64 = 4
 
     let handled = [characteristic]
@@ -99,7 +99,7 @@ struct MCUManager: ServiceBehavior {
         }
     }
 
-    /// The map of a request; one without data is empty.
+    /// Decodes the map of a request, which is empty if the request has no data.
     private static func map(_ bytes: [UInt8]) throws(ManagementError) -> CBOR {
         if bytes.isEmpty { return .map([]) }
         guard let request = try? CBOR(decoding: bytes), request.isMap else { throw .status(.invalid) }
@@ -107,7 +107,7 @@ struct MCUManager: ServiceBehavior {
     }
 
     private mutating func upload(_ request: CBOR) throws(ManagementError) -> CBOR {
-        // The only image that there is.
+        // The device has only image 0.
         guard try request.field("image", \.integer) ?? 0 == 0 else { throw .image(.noFreeSlot) }
         guard let offset = try request.field("off", \.integer) else { throw .image(.invalidOffset) }
         let progress = try slots.add(
@@ -122,7 +122,7 @@ struct MCUManager: ServiceBehavior {
 
     private static func information(_ request: CBOR) throws(ManagementError) -> CBOR {
         let format = try request.field("format", \.string) ?? "s"
-        // The names of the kernel and of the operating system; a means all.
+        // The letters s and o are the names of the kernel and the operating system; a means all.
         guard !format.isEmpty, format.allSatisfy("soa".contains) else { throw .system(.invalidFormat) }
         return .map([.init("output", .text("Mynah"))])
     }
@@ -130,7 +130,7 @@ struct MCUManager: ServiceBehavior {
     private static func bootloader(_ request: CBOR) throws(ManagementError) -> CBOR {
         switch try request.field("query", \.string) {
         case nil: return .map([.init("bootloader", .text("MCUboot"))])
-        // Two slots that are swapped without a third one.
+        // Mode 3 is two slots that are swapped without a third one.
         case "mode": return .map([.init("mode", .unsigned(3))])
         default: throw .system(.queryHasNoAnswer)
         }
@@ -148,7 +148,7 @@ struct MCUManager: ServiceBehavior {
 }
 
 extension CBOR {
-    /// The value of a key, or `nil` without it; throws the error for one of another type.
+    /// Returns the value for a key, or `nil` if it is missing; throws the error for a value of another type.
     fileprivate func field<Value>(
         _ key: String, _ value: (CBOR) -> Value?
     ) throws(ManagementError) -> Value? {

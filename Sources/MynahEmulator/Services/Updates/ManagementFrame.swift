@@ -2,10 +2,10 @@ import MynahCore
 
 /// The header of a frame of the Simple Management Protocol (Zephyr, SMP Protocol Specification).
 struct ManagementHeader: Hashable, Sendable {
-    /// How many bytes it has.
+    /// The length of a header, in bytes.
     static let length = 8
 
-    /// The versions that are known: 0 is the original protocol, and 1 has errors by group.
+    /// The newest known version: 0 is the original protocol, and 1 has errors by group.
     static let newestVersion: UInt8 = 1
 
     enum Operation {
@@ -25,7 +25,7 @@ struct ManagementHeader: Hashable, Sendable {
         (self.group, self.sequence, self.command) = (group, sequence, command)
     }
 
-    /// Reads a header, whose integers have their high byte first; `nil` if there are fewer bytes.
+    /// Parses a header, whose integers are big-endian; returns `nil` if there are too few bytes.
     init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count >= Self.length else { return nil }
         let octets = Array(bytes.prefix(Self.length))
@@ -35,7 +35,7 @@ struct ManagementHeader: Hashable, Sendable {
         dataLength = Int(octets[2]) << 8 | Int(octets[3])
     }
 
-    /// The frame of some data; it has at most 65,535 bytes.
+    /// Returns the frame for some data, which has at most 65,535 bytes.
     func frame(_ data: [UInt8]) -> [UInt8] {
         let length = UInt16(clamping: data.count)
         return [
@@ -53,23 +53,23 @@ struct ManagementHeader: Hashable, Sendable {
     }
 }
 
-/// The requests of one central, each of which comes in one write or in several.
+/// Collects the requests of one central, each of which may come in several writes.
 struct ManagementRequests: Hashable, Sendable {
     enum Request: Hashable {
         case complete(ManagementHeader, [UInt8])
-        /// The request has more bytes than there is room for, and is skipped.
+        /// A request that is longer than the buffer, and is skipped.
         case tooLong(ManagementHeader)
     }
 
-    /// The bytes of the longest request with its header: `buf_size` of MCUmgr's parameters, as in the samples
-    /// of the nRF Connect SDK.
+    /// The length of the longest request with its header: `buf_size` in MCUmgr's parameters, as in the
+    /// samples of the nRF Connect SDK.
     static let longest = 2475
 
     private var bytes: [UInt8] = []
-    /// The bytes to come of a request that is skipped.
+    /// The number of bytes that are left of a skipped request.
     private var skipped = 0
 
-    /// Adds what is written, and returns the requests that it completes.
+    /// Adds written bytes, and returns the requests that they complete.
     mutating func add(_ written: [UInt8]) -> [Request] {
         let ignored = min(skipped, written.count)
         skipped -= ignored
@@ -91,7 +91,7 @@ struct ManagementRequests: Hashable, Sendable {
     }
 }
 
-/// The error of a request, as each version of the protocol says it.
+/// The error of a request, which each version of the protocol encodes in its own way.
 enum ManagementError: Error, Hashable {
     /// An error of the protocol itself (`mcumgr_err_t`).
     enum Status: UInt64 {
@@ -109,7 +109,7 @@ enum ManagementError: Error, Hashable {
         case invalidFormat = 2
         case queryHasNoAnswer = 3
 
-        /// The error for a client of the original protocol.
+        /// The error code for a client of the original protocol.
         var status: Status {
             switch self {
             case .invalidFormat: .invalid
@@ -134,7 +134,7 @@ enum ManagementError: Error, Hashable {
         case overrun = 31
         case testOfActiveDenied = 33
 
-        /// The error for a client of the original protocol.
+        /// The error code for a client of the original protocol.
         var status: Status {
             switch self {
             case .invalidSlot, .invalidOffset, .invalidLength, .invalidHeader, .invalidHash: .invalid
@@ -148,7 +148,7 @@ enum ManagementError: Error, Hashable {
     case system(System)
     case image(Image)
 
-    /// The data of the response.
+    /// Returns the data of the response with the error.
     func map(version: UInt8) -> CBOR {
         let status: Status
         switch self {

@@ -1,12 +1,13 @@
 import MynahCore
 import MynahSupport
 
-/// Nordic's secure DFU: a control point, and packets without response (nRF5 SDK 17.1, "DFU Transport: BLE").
+/// Nordic's secure DFU, with a control point and a packet characteristic (nRF5 SDK 17.1, "DFU Transport:
+/// BLE").
 struct SecureUpdate: ServiceBehavior {
     static let controlPoint: BluetoothUUID = "8EC90001-F315-4F60-9FB8-838830DAEA50"
     static let packet: BluetoothUUID = "8EC90002-F315-4F60-9FB8-838830DAEA50"
 
-    /// From the last response until the device restarts with its new firmware.
+    /// The time from the last response until the device restarts with its new firmware.
     static let restartDelay = Duration.milliseconds(250)
 
     enum Opcode: UInt8 {
@@ -17,7 +18,7 @@ struct SecureUpdate: ServiceBehavior {
         case select = 0x06
         case abort = 0x0C
 
-        /// How many bytes its parameters have.
+        /// The length of the request's parameters, in bytes.
         var octets: Int {
             switch self {
             case .create: 5
@@ -28,7 +29,8 @@ struct SecureUpdate: ServiceBehavior {
         }
     }
 
-    /// After how many packets a central gets a checksum, and how many are left until then.
+    /// Packet receipts: a central gets a checksum after every `every` packets; `left` are left until the
+    /// next.
     private struct Receipts: Sendable {
         var every: UInt16
         var left: UInt16
@@ -75,8 +77,10 @@ struct SecureUpdate: ServiceBehavior {
 
     // MARK: Packets
 
-    /// A packet has no response; after as many as the central wants it gets the checksum, or the error of the
-    /// last one.
+    /// Adds a packet, which has no response.
+    ///
+    /// After as many packets as the central chose, the central gets the checksum, or the error of the last
+    /// packet.
     private mutating func add(_ bytes: [UInt8], by central: Peer.ID) -> [ServiceEffect] {
         var trouble: UpdateError?
         do throws(UpdateError) { try objects.add(bytes) } catch { trouble = error }
@@ -104,7 +108,7 @@ struct SecureUpdate: ServiceBehavior {
         return .send([response, opcode] + result, of: controlPoint, to: central)
     }
 
-    /// The parameters of the response.
+    /// Carries out a request, and returns the parameters of the response.
     private mutating func carryOut(
         _ opcode: Opcode, _ parameters: [UInt8], for central: Peer.ID, at now: Duration
     ) throws(UpdateError) -> [UInt8] {
@@ -131,7 +135,7 @@ struct SecureUpdate: ServiceBehavior {
             let (longest, progress) = objects.select(kind)
             return longest.octets + progress.bytes
         case .abort:
-            // The device leaves the update, and comes back as it was.
+            // The device leaves the update mode, and restarts with its old firmware.
             restart = now + Self.restartDelay
             return []
         }
@@ -139,11 +143,11 @@ struct SecureUpdate: ServiceBehavior {
 }
 
 extension UpdateObjects.Progress {
-    /// The offset and the CRC, as a response has them.
+    /// The offset and the CRC, as in a response.
     fileprivate var bytes: [UInt8] { offset.octets + crc.octets }
 }
 
 extension UInt32 {
-    /// The bytes of the number, the lowest first.
+    /// The bytes of the number, little-endian.
     fileprivate var octets: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
 }

@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The result of a request of secure DFU (Nordic, `nrf_dfu_result_t`).
 enum UpdateError: Error, Hashable {
-    /// The further code of the result 0x0B (`nrf_dfu_ext_error_code_t`).
+    /// The extended error code, which follows the result 0x0B (`nrf_dfu_ext_error_code_t`).
     enum Extended: UInt8 {
         case unknownCommand = 0x03
         case initInvalid = 0x04
@@ -23,7 +23,7 @@ enum UpdateError: Error, Hashable {
     case notPermitted
     case extended(Extended)
 
-    /// The result, and the further code.
+    /// The result code, and the extended error code if there is one.
     var bytes: [UInt8] {
         switch self {
         case .notSupported: [0x02]
@@ -39,24 +39,25 @@ enum UpdateError: Error, Hashable {
 
 /// The objects of a secure DFU: the init packet, and the firmware in objects of up to 4096 bytes.
 ///
-/// The bytes of the firmware are not kept. The objects outlive a link, so that an update is resumed.
+/// The firmware's bytes are not kept. The objects outlive a link, so that an interrupted update can be
+/// resumed.
 struct UpdateObjects: Sendable {
     enum Kind: UInt8 {
         case command = 1
         case data = 2
     }
 
-    /// How much of an object has come.
+    /// The received part of an object: its length and CRC.
     struct Progress: Hashable, Sendable {
         var offset: UInt32 = 0
         var crc: UInt32 = 0
     }
 
-    /// The versions that an init packet is compared with.
+    /// The versions of the device, with which an init packet is compared.
     struct Versions: Hashable, Sendable {
-        /// A chip of the nRF52 series.
+        /// The hardware version: a chip of the nRF52 series.
         var hardware: UInt64 = 52
-        /// The application and the SoftDevice.
+        /// The versions of the application and the SoftDevice.
         var application: UInt64 = 1
         var bootloader: UInt64 = 1
     }
@@ -79,30 +80,30 @@ struct UpdateObjects: Sendable {
         var length = 0
         var bytes: [UInt8] = []
         var crc = CRC32()
-        /// The packet, if it was executed.
+        /// The init packet, if it was executed.
         var accepted: InitPacket?
     }
 
     static let longestCommand = 512
     static let longestObject = 4096
     private static let page = 4096
-    /// The bytes that there are for firmware.
+    /// The room for firmware, in bytes.
     static let room: UInt64 = 1 << 19
     private static let sha256: UInt64 = 3
 
     private(set) var versions = Versions()
     private(set) var selected: Kind?
     private var command = Command()
-    /// All of the firmware that has come.
+    /// All firmware that was received.
     private var received = Received()
-    /// The part of it that was executed; the present object begins at its end.
+    /// The executed part of the firmware; the current object begins at its end.
     private var executed = Received()
-    /// The length of the present object of firmware, or 0 if there is none.
+    /// The length of the current firmware object, or 0 if there is none.
     private var objectLength = 0
 
     // MARK: Requests
 
-    /// Selects an object, and returns its greatest length and what has come of it.
+    /// Selects an object, and returns its maximum length and the progress of its reception.
     mutating func select(_ kind: Kind) -> (longest: UInt32, progress: Progress) {
         selected = kind
         let longest = kind == .command ? Self.longestCommand : Self.longestObject
@@ -116,13 +117,13 @@ struct UpdateObjects: Sendable {
         }
     }
 
-    /// The progress of the selected object.
+    /// Returns the progress of the selected object.
     func checksum() throws(UpdateError) -> Progress {
         guard let selected else { throw .invalidObject }
         return progress(of: selected)
     }
 
-    /// Creates an object in place of the one of its kind, and selects it.
+    /// Creates an object that replaces the one of its kind, and selects it.
     mutating func create(_ kind: Kind, length: UInt32) throws(UpdateError) {
         selected = kind
         guard length > 0 else { throw .invalidParameter }
@@ -143,7 +144,8 @@ struct UpdateObjects: Sendable {
         }
     }
 
-    /// Adds a packet to the selected object, or nothing of one that is too long for it.
+    /// Adds a packet to the selected object; throws an error for a packet that is longer than the object's
+    /// rest.
     mutating func add(_ bytes: [UInt8]) throws(UpdateError) {
         switch selected {
         case .command:
@@ -161,7 +163,7 @@ struct UpdateObjects: Sendable {
         }
     }
 
-    /// Executes the selected object; returns whether the update is complete.
+    /// Executes the selected object, and returns whether the update is complete.
     mutating func execute() throws(UpdateError) -> Bool {
         switch selected {
         case .command:
@@ -169,7 +171,7 @@ struct UpdateObjects: Sendable {
             if command.accepted == nil { command.accepted = try checked(command.bytes) }
             return false
         case .data:
-            // An object that was executed may be executed again, as by a client that lost the response.
+            // A client that lost the response may execute an object again.
             guard let packet = command.accepted, received.count == executed.count + objectLength else {
                 throw .notPermitted
             }
@@ -180,7 +182,7 @@ struct UpdateObjects: Sendable {
         }
     }
 
-    /// All of the firmware has come: it is compared with its hash, and the next update begins anew.
+    /// Compares the complete firmware with its hash, and prepares for the next update.
     private mutating func complete(_ packet: InitPacket) throws(UpdateError) -> Bool {
         let isVerified = packet.hash == Array(executed.hash.digest.reversed())
         let versions = versions
@@ -197,9 +199,9 @@ struct UpdateObjects: Sendable {
         return true
     }
 
-    /// The init packet, if the device accepts its firmware.
+    /// Returns the init packet if the device accepts its firmware.
     ///
-    /// There is no key here to verify its signature with.
+    /// The signature is not verified, because there is no key.
     private func checked(_ bytes: [UInt8]) throws(UpdateError) -> InitPacket {
         guard let packet = try? InitPacket(bytes) else { throw .invalidObject }
         guard packet.isSigned else { throw .extended(.signatureMissing) }
@@ -211,7 +213,7 @@ struct UpdateObjects: Sendable {
         else { throw .extended(.initInvalid) }
         guard packet.hashType == Self.sha256 else { throw .extended(.wrongHashType) }
         guard hardware == versions.hardware else { throw .extended(.hardwareVersion) }
-        // An application may come again; a bootloader has to be newer. A SoftDevice needs no version.
+        // The same application may be installed again, but a bootloader must be newer.
         let isNewEnough =
             packet.type & InitPacket.FirmwareType.bootloader == 0
             ? version >= versions.application : version > versions.bootloader
