@@ -35,7 +35,11 @@ struct AdvertisingControl {
         let before = (
             change: player.device.advertised.change, isStopped: player.appSide.isStopped(.advertising)
         )
-        player.device.advertised.change = change.named(player.device.advertisement?.name).after(before.change)
+        let combined = change.named(player.device.advertisement?.name).after(before.change)
+        if combined.isOn == false, let set = change.switched.first(where: \.value)?.key {
+            throw .conflict("\(label) does not advertise: switch it on first, and then the set \(set)")
+        }
+        player.device.advertised.change = combined
         if change.isOn == true { player.appSide.setWanted(.advertising, true) }
         do throws(ControlRefusal) {
             try await advertise(player)

@@ -93,6 +93,20 @@ final class ReactionPlayer {
             Match(rule: rule, attribute: attribute, fields: [], isSubscription: true), for: central)
     }
 
+    /// Carries out the rules for the beginning of a central's link.
+    ///
+    /// Values are sent a little later: only then does the central count as subscribed to the characteristics
+    /// whose values every central is sent.
+    func linkBegan(of central: Central) {
+        let rules = memory.device.responses.links.connect
+        guard rules.contains(where: { !$0.answers.isEmpty || !$0.notified.isEmpty }) else {
+            return linkChanged(\.connect, of: central)
+        }
+        link.emulator.enqueue { [index = link.index] in
+            $0.player(index)?.reactions.linkChanged(\.connect, of: central)
+        }
+    }
+
     /// Carries out the rules for the beginning or the end of a central's link, or for its pairing.
     func linkChanged(_ rules: KeyPath<Profile.LinkRules, [Reaction]>, of central: Central) {
         guard let rule = memory.device.responses.links[keyPath: rules].first(memory.table.variables) else {

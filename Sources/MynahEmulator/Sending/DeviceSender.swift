@@ -41,7 +41,7 @@ final class DeviceSender {
     /// A central's link has begun: its services act, and then the device's rules.
     func linkBegan(of central: Central, then rules: ReactionPlayer) {
         behaviors?.linkBegan(of: central)
-        rules.linkChanged(\.connect, of: central)
+        rules.linkBegan(of: central)
     }
 
     func forgetLink(of central: Central) {

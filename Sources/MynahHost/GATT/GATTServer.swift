@@ -49,6 +49,8 @@ struct GATTServer: Sendable {
         var isWatched = false
         /// Whether the warning about values that are too long for the link was reported.
         var isToldTooShort = false
+        /// `true` unless a further piece of the value that was sent last waits.
+        var hasSentAll: Bool { indications.first?.isFurtherPiece != true }
         /// Whether an indication was not confirmed in time: the bearer must not be used any more (Core
         /// Specification, Vol 3, Part F, 3.3.3).
         var isDead = false
@@ -482,9 +484,7 @@ struct GATTServer: Sendable {
                 bearers[at: index].att.toldOfServices()
             }
             actions.append(.remember(link: link))
-        } else if case .value(let key, _)? = database[handle]?.content,
-            bearers[at: index].indications.first?.isFurtherPiece != true
-        {
+        } else if case .value(let key, _)? = database[handle]?.content, bearers[at: index].hasSentAll {
             actions.append(.event(.confirmed(key, bearers[at: index].peer.id)))
         }
         guard !bearers[at: index].indications.isEmpty else { return }

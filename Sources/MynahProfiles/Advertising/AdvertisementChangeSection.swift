@@ -107,6 +107,16 @@ enum AdvertisementChangeSection {
             return
         }
         let errorsBefore = fields.reader.errorCount
+        let isLegacy =
+            advertisement.extended == nil && advertisement.otherSets.isEmpty && advertisement.address == nil
+        if isLegacy, set.extended != nil {
+            fields.reader.error(
+                at: fields.mark(of: AdvertisingSection.extended.name),
+                """
+                a controller cannot change from legacy to extended advertising: write extended: true in the \
+                profile's advertising too, or a second set with it
+                """)
+        }
         AdvertisingSection.check(set, fields)
         guard fields.reader.errorCount == errorsBefore else { return }
         do throws(AdvertisementError) {

@@ -104,6 +104,13 @@ struct CharacteristicSection {
                 at: fields.mark(of: key),
                 "\(key) has no effect: the characteristic has neither notify nor indicate")
         }
+        if fields[Self.subscription] != nil, result.permissions.notify != .open {
+            reader.error(
+                at: fields.mark(of: Self.subscription.name),
+                """
+                subscription sends to every central, and permissions.notify requires security; leave one out
+                """)
+        }
         fields.read(Self.maxLength, into: &result.maximumLength)
         if let node = fields[Self.errors] { ErrorsSection.read(node, into: &result, reader) }
         result.asked = asked()

@@ -349,7 +349,7 @@ import Testing
         #expect(rig.ask([2, 1, 0]) == [1])
         #expect(rig.send([1]) == [[0x60, 3, 5]])
         #expect(rig.create(1, 10) == [1])
-        #expect(rig.send([UInt8](repeating: 1, count: 11)) == [[0x60, 3, 4]])
+        #expect(rig.send([UInt8](repeating: 1, count: 11)) == [[0x60, 3, 3]])
         #expect(rig.ask([2, 0, 0]) == [1])
         #expect(rig.begin() == [1])
         #expect(rig.ask([2, 1, 0]) == [1])
