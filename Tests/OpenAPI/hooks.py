@@ -82,7 +82,8 @@ def narrow(document: dict[str, Any]) -> None:
         member(operation, "central", {"enum": ["AA:BB:CC:DD:EE:FF", "Phone"]})
     member("forget", "peripheral", {"enum": ["Strap", "Nobody"]})
     member("disconnect", "reason", {"enum": ["0x13", "0x15"]})
-    member("advertise", "serviceUUIDs", {"type": "array", "maxItems": 2, "items": {"enum": ["180D", "battery"]}})
+    uuids = {"type": "array", "maxItems": 2, "uniqueItems": True, "items": {"enum": ["180D", "battery"]}}
+    member("advertise", "serviceUUIDs", uuids)
     member("advertise", "localName", {"type": "string", "pattern": "^([!-~]{1,4})?$"})
     member("advertise", "flags", {"enum": [6, "none", ["limited"]]})
     member("advertise", "txPower", {"enum": [True, False, "4 dBm"]})

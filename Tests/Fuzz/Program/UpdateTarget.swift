@@ -44,6 +44,9 @@ private struct FuzzedService: ServiceState {
     func interval(of characteristic: BluetoothUUID) -> Duration { .seconds(1) }
     func layout(of characteristic: BluetoothUUID) -> ValueLayout? { nil }
     func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool { true }
+    func targets(of characteristic: BluetoothUUID) -> [Peer.ID?] { [.init(1)] }
+    func subscribers(of characteristic: BluetoothUUID) -> [Peer.ID] { [.init(1)] }
+    func hasSubscribers(of characteristic: BluetoothUUID) -> Bool { true }
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool { false }
     func isSending(to central: Peer.ID) -> Bool { false }
     func longestUpdate(to central: Peer.ID) -> Int { Self.longest }

@@ -138,6 +138,9 @@ async def is_heard(place: Place) -> None:
             for name, each in expected.items():
                 if place.name not in WHOLE and each.type & RESPONSE:
                     continue
+                # rootcanal finds the set of a scan request by its address, which this set shares with another.
+                if place.name == Rootcanal.name and name == "main's response":
+                    continue
                 heard = found[name] = await scanner.until(each.data, name)
                 if place.name not in WHOLE:
                     continue
