@@ -247,6 +247,18 @@ import Testing
         #expect(problems(Self.changed(change)) == [problem])
     }
 
+    @Test func `a device with legacy advertising cannot change to extended`() {
+        let found = problems(
+            head(
+                """
+                advertising: {connectable: false}
+                faults: [{name: f, after: 1 s, do: advertise, with: {extended: true}}]
+
+                """))
+        #expect(found.count == 1, "\(found)")
+        #expect(found.first?.contains("cannot change from legacy to extended") == true, "\(found)")
+    }
+
     @Test func `rules and steps change the keys of a set, and switch it on and off`() throws {
         let changed = try profile(Self.changed("{set: long, on: false, extended: {data: 2M}, interval: 1 s}"))
         guard case .advertise(let request)? = changed.scenarios.first?.steps.first?.action else {

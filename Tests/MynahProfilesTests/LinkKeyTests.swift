@@ -63,6 +63,10 @@ import Testing
         ("on: {connect: [{answer: {hex: 01}}]}", "", "error: a rule of the device names the characteristic"),
         ("on: {connect: [{notify: now}]}", "", "error: "),
         ("on: {disconnect: [{disconnect: true}]}", "", "error: a rule of on.disconnect has neither"),
+        (
+            "", ", subscription: always, permissions: {notify: encrypted}",
+            "error: subscription sends to every central, and permissions.notify requires security"
+        ),
         ("", ", subscription: sometimes", "error: unknown subscription \"sometimes\""),
         ("", ", pieces: 20", "error: unknown pieces \"20\""),
         (
