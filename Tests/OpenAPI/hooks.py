@@ -85,9 +85,6 @@ def narrow(document: dict[str, Any]) -> None:
     uuids = {"type": "array", "maxItems": 2, "uniqueItems": True, "items": {"enum": ["180D", "battery"]}}
     member("advertise", "serviceUUIDs", uuids)
     member("advertise", "localName", {"type": "string", "pattern": "^([!-~]{1,4})?$"})
-    member("advertise", "flags", {"enum": [6, "none", ["limited"]]})
-    member("advertise", "txPower", {"enum": [True, False, "4 dBm"]})
-    member("advertise", "interval", {"enum": ["100 ms", {"min": "1 s", "max": "2 s"}]})
     # The document cannot say that a year is the most, nor that a seed has 64 bits.
     member("advanceClock", "by", {"enum": ["0 s", "1ms", "5 min"]})
     for operation in ("addDevice", "reset"):
@@ -118,10 +115,8 @@ def narrow(document: dict[str, Any]) -> None:
     either("forget", [["central"], ["peripheral"]])
     bodies["setAppState"]["schema"]["properties"].pop("peripheral")
     either("answerRequest", [["hex"], ["text"], ["fields"], ["error"]])
-    either(
-        "advertise",
-        [["on", "localName"], ["localName", "serviceUUIDs"], ["serviceUUIDs", "on"], ["flags", "interval"], ["txPower"]],
-    )
+    # An app advertises no other fields.
+    either("advertise", [["on", "localName"], ["localName", "serviceUUIDs"], ["serviceUUIDs", "on"]])
     for parameter in document["paths"]["/v1/events"]["get"]["parameters"]:
         if parameter["name"] == "since":
             parameter["schema"] = {"enum": [0, 1]}
