@@ -29,6 +29,8 @@ class Capabilities:
     daemon: bool = False
     # The MTU of a link can be unknown to the device.
     unknown_mtu: bool = False
+    # A value that is too long for a link is cut to what the link carries, and is no error.
+    cuts_long_values: bool = True
     # Subscribers are reported by address.
     names_subscribers: bool = True
     # A phone's link outlives the run that it came for.
@@ -74,6 +76,7 @@ async def of_bluez() -> Capabilities:
         advertising_sets=False,
         daemon=True,
         unknown_mtu=True,
+        cuts_long_values=False,
         links_of_its_own=True,
         names_subscribers=version >= (5, 80),
         keeps_subscriptions=False,
