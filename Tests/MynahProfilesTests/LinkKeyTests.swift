@@ -5,7 +5,7 @@ import Testing
 
 @testable import MynahProfiles
 
-/// The keys of a profile about links: how many, how long their values are, to whom they are sent.
+/// The keys of a profile about links: their number, the length of values, and the centrals that get them.
 @Suite struct LinkKeyTests {
     private static func text(_ keys: String, _ characteristic: String = "") -> String {
         head(
