@@ -91,6 +91,11 @@ struct AirView {
             lines.append("scan response (\(set.scanResponse.count) \(of))")
             lines += structures(set.scanResponse)
         }
+        if let periodic = set.periodic {
+            let room = ExactAdvertisement.extendedCapacity
+            lines.append("periodic advertising data (\(periodic.data.count) of \(room) bytes)")
+            lines += structures(periodic.data)
+        }
         if let interval = set.interval {
             let ends = [interval.lowerBound, interval.upperBound].map(Self.milliseconds)
             lines.append(

@@ -62,6 +62,9 @@ enum KnownRadio: String, CaseIterable {
                 report.set = set.name
                 report.isScannable = set.isScannable
                 report.extended = set.extended
+                report.periodic = set.periodic.map {
+                    .init(data: bytes.periodic.bytes, interval: $0.interval)
+                }
                 return report
             }
             var report = reports.removeFirst()

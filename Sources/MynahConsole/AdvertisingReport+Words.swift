@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahSupport
 
 extension AdvertisingReport {
     /// The uses of the set by centrals and scanners, and its PHYs, or `nil` for the default: connectable
@@ -8,6 +9,11 @@ extension AdvertisingReport {
         if let extended {
             let primary = extended.isPrimaryCoded ? "Coded" : "1M"
             words.append("extended on LE \(primary), data on LE \(Self.word(extended.secondaryPHY))")
+        }
+        if let periodic {
+            let interval = periodic.interval
+            let longest = interval.upperBound > interval.lowerBound ? " to \(interval.upperBound.text)" : ""
+            words.append("periodic every \(interval.lowerBound.text)\(longest)")
         }
         if !isConnectable { words.append("not connectable") }
         if !isConnectable, !isScannable { words.append("not scannable") }

@@ -162,7 +162,7 @@ package enum EventText {
         return [
             isNamed ? "set \(PrintableText.of(set.set))" : nil, Hex.encode(set.data),
             response.isEmpty ? nil : "scan response \(Hex.encode(response))", interval(of: set),
-            set.kindInWords,
+            set.kindInWords, set.periodic.map { "periodic data \(Hex.encode($0.data))" },
             set.address.map { "from \($0)" },
         ].compactMap { $0 }
     }

@@ -13,6 +13,8 @@ package struct HeardDevice: Sendable {
     package private(set) var scanResponse: [UInt8] = []
     package private(set) var rssi: Int8?
     package private(set) var isConnectable = false
+    /// The last periodic advertising data, or `nil` if none was received.
+    package private(set) var periodicData: [UInt8]?
     /// The last advertising report, or `nil` if none was received.
     private var report: ScanReport?
     package var isExtended: Bool { report?.isExtended ?? false }
@@ -46,6 +48,7 @@ package struct HeardDevice: Sendable {
     /// Adds a sighting, and returns whether its contents are new.
     package mutating func note(_ sighting: Sighting, at time: WallTime) -> Bool {
         let report = sighting.report
+        guard !report.isPeriodic else { return notePeriodic(report, at: time) }
         let isNews = isNews(sighting)
         data = sighting.data
         scanResponse = sighting.scanResponse
@@ -63,6 +66,12 @@ package struct HeardDevice: Sendable {
         rssi = report.rssi ?? rssi
         lastHeard = time
         return isNews
+    }
+
+    private mutating func notePeriodic(_ report: ScanReport, at time: WallTime) -> Bool {
+        defer { periodicData = report.data }
+        lastHeard = time
+        return periodicData != report.data
     }
 
     private mutating func isNews(_ sighting: Sighting) -> Bool {
@@ -109,12 +118,16 @@ package struct HeardDevice: Sendable {
             members.append(.init("extended", .bool(true)))
             if let set = report.set { members.append(.init("set", .integer(Int(set)))) }
             if let phy = report.primaryPHY { members.append(.init("primaryPHY", .string(phy.word))) }
+            if let interval = report.periodicInterval {
+                members.append(.init("periodicIntervalMilliseconds", .number(interval / .milliseconds(1))))
+            }
             if let phy = report.secondaryPHY { members.append(.init("secondaryPHY", .string(phy.word))) }
         }
         members.append(.init("services", .array(advertisement.serviceUUIDs.map { .string($0.description) })))
         members += content
         members.append(.init("data", .string(Hex.encode(data))))
         if !scanResponse.isEmpty { members.append(.init("scanResponse", .string(Hex.encode(scanResponse)))) }
+        if let periodicData { members.append(.init("periodicData", .string(Hex.encode(periodicData)))) }
         if let interval { members.append(.init("intervalMilliseconds", .number(interval))) }
         return members
     }
@@ -171,14 +184,23 @@ package struct HeardDevice: Sendable {
     package func description(among known: [BluetoothUUID]) -> String {
         AirWords.joined(
             AirWords.of(advertisement, among: known, naming: false)
-                + (isConnectable ? [] : ["not connectable"]) + (extendedWords.map { [$0] } ?? []))
+                + (isConnectable ? [] : ["not connectable"]) + (extendedWords.map { [$0] } ?? [])
+                + periodicWords(among: known))
     }
 
-    /// The set and the PHY of extended advertising, in words.
+    /// The periodic advertising data, in words.
+    private func periodicWords(among known: [BluetoothUUID]) -> [String] {
+        guard let periodicData else { return [] }
+        let words = AirWords.of(AdvertisementData(periodicData), among: known, naming: true)
+        return ["periodic: " + (words.isEmpty ? Hex.encode(periodicData) : AirWords.joined(words))]
+    }
+
+    /// The set, the PHY and the periodic interval of extended advertising, in words.
     private var extendedWords: String? {
         guard let report, report.isExtended else { return nil }
         let set = report.set.map { "set \($0)" }
         let phy = report.secondaryPHY.map { "LE \($0.word)" }
-        return (["extended"] + [set, phy].compactMap { $0 }).joined(separator: " ")
+        let periodic = report.periodicInterval.map { "periodic \($0.text)" }
+        return (["extended"] + [set, phy, periodic].compactMap { $0 }).joined(separator: " ")
     }
 }

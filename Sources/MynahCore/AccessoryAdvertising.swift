@@ -42,7 +42,19 @@ package enum AccessoryAdvertising {
         if let name = nameStructure(of: set.scanResponse) {
             try scanResponse.add([name], of: "scanResponse.localName")
         }
-        return ExactAdvertisement(data: data.structures, scanResponse: scanResponse.structures)
+        return ExactAdvertisement(
+            data: data.structures, scanResponse: scanResponse.structures,
+            periodic: try composePeriodic(set))
+    }
+
+    private static func composePeriodic(_ set: Advertisement) throws(AdvertisementError) -> [ADStructure] {
+        guard let contents = set.periodic?.contents else { return [] }
+        var payload = Payload(.periodic, capacity: ExactAdvertisement.extendedCapacity)
+        for (field, structures) in fields(of: contents) {
+            try payload.add(structures, of: "periodic.\(field)")
+        }
+        if let name = nameStructure(of: contents) { try payload.add([name], of: "periodic.localName") }
+        return payload.structures
     }
 
     /// The payload for the name, and the number of bytes of a name that fit into it; `nil` if no name is

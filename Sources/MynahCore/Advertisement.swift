@@ -29,6 +29,9 @@ public struct Advertisement: Hashable, Sendable {
     public var isScannable = true
     /// Extended advertising, or `nil` for legacy advertising.
     package var extended: Extended?
+    /// Periodic advertising, or `nil` for none; only an extended set that is neither connectable nor scannable can
+    /// have it.
+    package var periodic: Periodic?
     /// The set's own address, or `nil` to use the device's.
     package var address: OwnAddress?
     /// Further sets that are advertised at the same time; their own `otherSets` are ignored.
@@ -114,12 +117,28 @@ public struct Advertisement: Hashable, Sendable {
         package init() {}
     }
 
+    /// Periodic advertising (Core Specification, Vol 6, Part B, 4.4.2.12).
+    package struct Periodic: Hashable, Sendable {
+        /// The interval if none is given.
+        package static let defaultInterval: Duration = .milliseconds(100)
+
+        /// The shortest and the longest interval, 7.5 ms to 81.91875 s.
+        package var interval: ClosedRange<Duration> = defaultInterval...defaultInterval
+        /// The fields of the periodic advertising data.
+        package var contents = Contents()
+
+        /// Without data, every 100 ms.
+        package init() {}
+    }
+
     /// The kind of an advertising set's own address.
     package enum OwnAddress: String, Hashable, Sendable, CaseIterable {
         /// A static random address, which the radio generates for the set.
         case random
         /// The identity address, even if the device uses private addresses.
         case identity
+        /// A resolvable private address, which changes when the device's private address does.
+        case `private`
     }
 
     /// Manufacturer-specific data of one company.
@@ -167,11 +186,14 @@ package struct ExactAdvertisement: Hashable, Sendable {
     package var data: [ADStructure]
     /// The AD structures of the scan response.
     package var scanResponse: [ADStructure]
+    /// The AD structures of periodic advertising.
+    package var periodic: [ADStructure]
 
     /// Makes an advertisement with these structures.
-    package init(data: [ADStructure], scanResponse: [ADStructure]) {
+    package init(data: [ADStructure], scanResponse: [ADStructure], periodic: [ADStructure] = []) {
         self.data = data
         self.scanResponse = scanResponse
+        self.periodic = periodic
     }
 
     /// The largest length of legacy advertising data, and of a scan response, in bytes (Core Specification,
@@ -212,12 +234,27 @@ public struct AdvertisingReport: Hashable, Sendable {
     package var isScannable = true
     /// Extended advertising, or `nil` for legacy advertising.
     package var extended: Advertisement.Extended?
+    /// Periodic advertising, or `nil` if the set has none.
+    package var periodic: Periodic?
     /// The advertiser's address, or `nil` if it is unknown.
     public var address: DeviceAddress?
     /// The requested fields that are not advertised, each with the reason.
     public var omitted: [Omission]
     /// The further sets on the air.
     package var otherSets: [AdvertisingReport] = []
+
+    /// The periodic advertising of a set.
+    package struct Periodic: Hashable, Sendable {
+        /// The periodic advertising data.
+        package var data: [UInt8]
+        /// The shortest and the longest interval.
+        package var interval: ClosedRange<Duration>
+
+        /// Makes the periodic advertising of a set.
+        package init(data: [UInt8], interval: ClosedRange<Duration>) {
+            (self.data, self.interval) = (data, interval)
+        }
+    }
 
     /// A requested field that is not advertised.
     public struct Omission: Hashable, Sendable {
@@ -280,10 +317,11 @@ package struct AdvertisementError: Error, Hashable, Sendable {
     }
 }
 
-/// One of the two payloads of an advertising set.
+/// One of the payloads of an advertising set.
 package enum AdvertisingPayload: String, Hashable, Sendable {
     case data = "advertising data"
     case scanResponse = "scan response"
+    case periodic = "periodic advertising data"
 }
 
 extension AdvertisementError: CustomStringConvertible {

@@ -19,8 +19,8 @@ package struct AdvertisementChange: Hashable, Sendable {
     package var isScannable: Bool?
     /// Extended advertising; `.some(nil)` for legacy advertising.
     package var extended: Advertisement.Extended??
-    /// The set's own address; `.some(nil)` to use the device's.
-    package var address: Advertisement.OwnAddress??
+    /// The changes of periodic advertising; `.some(nil)` for none.
+    package var periodic: PeriodicChange??
 
     /// Makes a change without effect, unless fields are set.
     package init(localName: String? = nil) {
@@ -45,6 +45,7 @@ package struct AdvertisementChange: Hashable, Sendable {
         if let flags { result.flags = flags }
         data.apply(to: &result.data)
         scanResponse.apply(to: &result.scanResponse)
+        if let periodic { result.periodic = periodic.map { $0.applied(to: result.periodic) } }
         if result != advertisement { result.exact = nil }
         if let interval { result.intervals = interval }
         if let isConnectable { result.isConnectable = isConnectable }
@@ -54,7 +55,6 @@ package struct AdvertisementChange: Hashable, Sendable {
             // Connectable legacy advertising is scannable, and connectable extended advertising is not.
             if isScannable == nil, result.isConnectable { result.isScannable = extended == nil }
         }
-        if let address { result.address = address }
         return result
     }
 
@@ -68,11 +68,40 @@ package struct AdvertisementChange: Hashable, Sendable {
         both.isConnectable = isConnectable ?? earlier.isConnectable
         both.isScannable = isScannable ?? earlier.isScannable
         both.extended = extended ?? earlier.extended
-        both.address = address ?? earlier.address
+        if case .some(.some(let new)) = periodic, case .some(.some(let old)) = earlier.periodic {
+            both.periodic = new.after(old)
+        } else {
+            both.periodic = periodic ?? earlier.periodic
+        }
         return both
     }
 
-    /// A change of advertising data or of a scan response.
+    /// A change of periodic advertising, which begins it if the set has none.
+    package struct PeriodicChange: Hashable, Sendable {
+        /// The interval.
+        package var interval: ClosedRange<Duration>?
+        /// The changes of the periodic advertising data.
+        package var contents = ContentsChange()
+
+        /// Changes nothing.
+        package init() {}
+
+        func applied(to periodic: Advertisement.Periodic?) -> Advertisement.Periodic {
+            var result = periodic ?? Advertisement.Periodic()
+            if let interval { result.interval = interval }
+            contents.apply(to: &result.contents)
+            return result
+        }
+
+        func after(_ earlier: PeriodicChange) -> PeriodicChange {
+            var both = PeriodicChange()
+            both.interval = interval ?? earlier.interval
+            both.contents = contents.after(earlier.contents)
+            return both
+        }
+    }
+
+    /// A change of advertising data, of a scan response or of periodic advertising data.
     package struct ContentsChange: Hashable, Sendable {
         /// The local name; empty for none.
         package var localName: String?

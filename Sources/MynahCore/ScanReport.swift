@@ -12,6 +12,8 @@ public struct ScanOptions: Hashable, Sendable {
     ///
     /// A manager uses these if it scans for services; a radio reports every device.
     public var solicitedServiceUUIDs: [BluetoothUUID]
+    /// Whether the radio also receives the periodic advertising of the devices that it hears.
+    package var synchronizes = false
 
     /// Makes the options of a scan, by default active, continuous, and reporting each device once.
     public init(
@@ -60,6 +62,10 @@ public struct ScanReport: Hashable, Sendable {
     package var primaryPHY: AdvertisingPHY?
     /// The PHY of the data, or `nil` if there is no data, or for legacy advertising.
     package var secondaryPHY: AdvertisingPHY?
+    /// The interval of the set's periodic advertising, or `nil` if it has none.
+    package var periodicInterval: Duration?
+    /// `true` if `data` is periodic advertising data.
+    package var isPeriodic = false
 
     /// Makes a report.
     package init(

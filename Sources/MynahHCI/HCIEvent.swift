@@ -89,6 +89,12 @@ package struct HCIEvent: Hashable, Sendable {
         package static let phyUpdateComplete: UInt8 = 0x0C
         /// Extended Advertising Report.
         package static let extendedAdvertisingReport: UInt8 = 0x0D
+        /// Periodic Advertising Sync Established.
+        package static let periodicSyncEstablished: UInt8 = 0x0E
+        /// Periodic Advertising Report.
+        package static let periodicReport: UInt8 = 0x0F
+        /// Periodic Advertising Sync Lost.
+        package static let periodicSyncLost: UInt8 = 0x10
         /// Scan Timeout.
         package static let scanTimeout: UInt8 = 0x11
         /// Advertising Set Terminated.
@@ -129,6 +135,12 @@ package enum HCIEventContent: Hashable, Sendable {
     case advertisingReports([LEAdvertisingReport])
     /// Advertising Set Terminated.
     case advertisingSetTerminated(HCIStatus, set: UInt8, handle: ConnectionHandle)
+    /// Periodic Advertising Sync Established.
+    case periodicSyncEstablished(HCIStatus, LEPeriodicSync)
+    /// Periodic Advertising Report.
+    case periodicReport(LEPeriodicReport)
+    /// Periodic Advertising Sync Lost.
+    case periodicSyncLost(handle: UInt16)
     /// Read Remote Features Complete.
     case readRemoteFeaturesComplete(HCIStatus, handle: ConnectionHandle)
     /// An event that the host does not use.
@@ -248,6 +260,13 @@ package enum HCIEventContent: Hashable, Sendable {
                 let handle = reader.readConnectionHandle()
             else { return nil }
             return .advertisingSetTerminated(HCIStatus(status), set: set, handle: handle)
+        case HCIEvent.LESubevent.periodicSyncEstablished:
+            guard let status = reader.readUInt8(), let sync = LEPeriodicSync(&reader) else { return nil }
+            return .periodicSyncEstablished(HCIStatus(status), sync)
+        case HCIEvent.LESubevent.periodicReport:
+            return LEPeriodicReport(&reader).map { .periodicReport($0) }
+        case HCIEvent.LESubevent.periodicSyncLost:
+            return reader.readUInt16().map { .periodicSyncLost(handle: $0) }
         case HCIEvent.LESubevent.readRemoteFeaturesComplete:
             guard let status = reader.readUInt8(), let handle = reader.readConnectionHandle() else {
                 return nil

@@ -158,14 +158,36 @@ package struct HCIOpcode: Hashable, Sendable {
     package static let leRemoveAdvertisingSet = HCIOpcode(group: 0x08, command: 0x03C)
     /// LE Clear Advertising Sets.
     package static let leClearAdvertisingSets = HCIOpcode(group: 0x08, command: 0x03D)
+    /// LE Set Periodic Advertising Parameters.
+    package static let leSetPeriodicAdvertisingParameters = HCIOpcode(group: 0x08, command: 0x03E)
+    /// LE Set Periodic Advertising Data.
+    package static let leSetPeriodicAdvertisingData = HCIOpcode(group: 0x08, command: 0x03F)
+    /// LE Set Periodic Advertising Enable.
+    package static let leSetPeriodicAdvertisingEnable = HCIOpcode(group: 0x08, command: 0x040)
     /// LE Set Extended Scan Parameters.
     package static let leSetExtendedScanParameters = HCIOpcode(group: 0x08, command: 0x041)
     /// LE Set Extended Scan Enable.
     package static let leSetExtendedScanEnable = HCIOpcode(group: 0x08, command: 0x042)
     /// LE Extended Create Connection.
     package static let leExtendedCreateConnection = HCIOpcode(group: 0x08, command: 0x043)
+    /// LE Periodic Advertising Create Sync.
+    package static let lePeriodicAdvertisingCreateSync = HCIOpcode(group: 0x08, command: 0x044)
+    /// LE Periodic Advertising Create Sync Cancel.
+    package static let lePeriodicAdvertisingCreateSyncCancel = HCIOpcode(group: 0x08, command: 0x045)
+    /// LE Periodic Advertising Terminate Sync.
+    package static let lePeriodicAdvertisingTerminateSync = HCIOpcode(group: 0x08, command: 0x046)
+    /// LE Add Device To Periodic Advertiser List.
+    package static let leAddDeviceToPeriodicAdvertiserList = HCIOpcode(group: 0x08, command: 0x047)
+    /// LE Remove Device From Periodic Advertiser List.
+    package static let leRemoveDeviceFromPeriodicAdvertiserList = HCIOpcode(group: 0x08, command: 0x048)
+    /// LE Clear Periodic Advertiser List.
+    package static let leClearPeriodicAdvertiserList = HCIOpcode(group: 0x08, command: 0x049)
+    /// LE Read Periodic Advertiser List Size.
+    package static let leReadPeriodicAdvertiserListSize = HCIOpcode(group: 0x08, command: 0x04A)
     /// LE Read Transmit Power.
     package static let leReadTransmitPower = HCIOpcode(group: 0x08, command: 0x04B)
     /// LE Set Privacy Mode.
     package static let leSetPrivacyMode = HCIOpcode(group: 0x08, command: 0x04E)
+    /// LE Set Periodic Advertising Receive Enable.
+    package static let leSetPeriodicAdvertisingReceiveEnable = HCIOpcode(group: 0x08, command: 0x059)
 }

@@ -56,4 +56,6 @@ package struct HCIStatus: Error, Hashable, Sendable {
     package static let unknownAdvertisingIdentifier = HCIStatus(0x42)
     /// Limit Reached.
     package static let limitReached = HCIStatus(0x43)
+    /// Operation Cancelled by Host.
+    package static let operationCancelledByHost = HCIStatus(0x44)
 }

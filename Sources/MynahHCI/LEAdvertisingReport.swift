@@ -43,6 +43,8 @@ package struct LEAdvertisingReport: Hashable, Sendable {
     package var primaryPHY: AdvertisingPHY?
     /// The PHY of the data, or `nil` if there is none.
     package var secondaryPHY: AdvertisingPHY?
+    /// The periodic advertising interval, in units of 1.25 ms, or `nil` if the set has no periodic advertising.
+    package var periodicInterval: UInt16?
     /// The completeness of the data.
     package var progress: Progress
 
@@ -86,7 +88,7 @@ package struct LEAdvertisingReport: Hashable, Sendable {
             guard let type = reader.readUInt16(), let addressType = reader.readUInt8(),
                 let address = reader.readAddress(kind: addressType), let phys = reader.readBytes(2),
                 let set = reader.readUInt8(), reader.readUInt8() != nil, let rssi = reader.readUInt8(),
-                reader.readBytes(2 + 1 + 6) != nil,
+                let periodicInterval = reader.readUInt16(), reader.readBytes(1 + 6) != nil,
                 let length = reader.readUInt8(), let data = reader.readBytes(Int(length))
             else { return nil }
             let kind: Kind =
@@ -104,6 +106,7 @@ package struct LEAdvertisingReport: Hashable, Sendable {
                 isExtended: type & 0x10 == 0, set: set <= 0x0F ? set : nil,
                 progress: Progress(rawValue: UInt8(type >> 5 & 3)) ?? .truncated)
             if report.isExtended {
+                report.periodicInterval = periodicInterval == 0 ? nil : periodicInterval
                 report.primaryPHY = AdvertisingPHY(rawValue: phys[0])
                 report.secondaryPHY = AdvertisingPHY(rawValue: phys[1])
             }

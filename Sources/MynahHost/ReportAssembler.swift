@@ -42,6 +42,7 @@ package struct ReportAssembler: Sendable {
         (whole.set, whole.primaryPHY, whole.secondaryPHY) = (
             report.set, report.primaryPHY, report.secondaryPHY
         )
+        whole.periodicInterval = report.periodicInterval.map { .microseconds(Int64($0) * 1250) }
         return whole
     }
 

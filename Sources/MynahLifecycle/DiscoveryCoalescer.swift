@@ -202,6 +202,15 @@ package struct DiscoveryCoalescer: Sendable {
     }
 }
 
+extension DiscoveryCoalescer.Discovery {
+    /// Reports periodic advertising data, which is not combined with other reports.
+    package init(periodic report: ScanReport) {
+        self.init(
+            address: report.address, advertisement: AdvertisementData(report.data), data: [],
+            scanResponse: [], rssi: report.rssi, isConnectable: false, overflowServices: [], coalesced: 1)
+    }
+}
+
 extension AppScan {
     /// Whether a device matches the scan by a service that it advertises, by a service that it solicits, or
     /// by a bit of its overflow area.

@@ -186,6 +186,7 @@ extension Advertisement {
                 (flags.map { "the Flags 0x\(Hex.encode([$0]))" } ?? "nothing without Flags", "flags"))
         }
         if extended != nil { needs.append(("extended data", "extended")) }
+        if periodic != nil { needs.append(("periodic advertising", "periodic")) }
         if address != nil { needs.append(("a set with an address of its own", "address")) }
         for contents in [data, scanResponse] {
             if case .level? = contents.txPower { needs.append(("a level of one's own", "txPower")) }

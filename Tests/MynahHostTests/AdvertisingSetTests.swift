@@ -12,7 +12,7 @@ import Testing
 
     private static func configuration(_ byte: UInt8, isConnectable: Bool = true) -> Configuration {
         Configuration(
-            parameters: .init(interval: 160...160, isConnectable: isConnectable), data: [byte],
+            name: "\(byte)", parameters: .init(interval: 160...160, isConnectable: isConnectable), data: [byte],
             scanResponse: [])
     }
 
@@ -40,6 +40,109 @@ import Testing
         sets.stop()
         #expect(Self.run(&sets) == ["0 stopping to advertise"])
         #expect(sets.isQuiet)
+    }
+
+    @Test func `a set keeps its handle and its identifier while others are switched off and on`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        let all = (1...3).map { number in
+            var set = Self.configuration(UInt8(number), isConnectable: false)
+            (set.parameters.extended, set.parameters.isScannable) = (.init(), false)
+            return set
+        }
+        func identifiers() -> [String: UInt8] {
+            var found: [String: UInt8] = [:]
+            while let (handle, step) = sets.next() {
+                sets.finished(.done)
+                if case .setParameters(let parameters) = step { found["\(handle)"] = parameters.identifier }
+            }
+            return found
+        }
+        _ = sets.want(all)
+        #expect(identifiers() == ["0": 0, "1": 1, "2": 2])
+        // Nothing but the switched set changes.
+        _ = sets.want(Array(all.dropFirst()))
+        #expect(Self.run(&sets) == ["0 stopping to advertise"])
+        _ = sets.want([all[0], all[2]])
+        #expect(Self.run(&sets) == ["0 starting to advertise", "1 stopping to advertise"])
+        let number = sets.want(all)
+        #expect(Self.run(&sets) == ["1 starting to advertise"])
+        #expect(sets.verdict(on: number) == .onAir)
+        // A new set takes the handle of one that is not requested, because controllers have few sets.
+        let other = Self.configuration(9, isConnectable: false)
+        _ = sets.want([all[0], other, all[2]])
+        #expect(Self.run(&sets).allSatisfy { $0.hasPrefix("1 ") })
+        // The sets after the 16th share an identifier with another.
+        let many = (0..<20).map { number in
+            var set = all[0]
+            set.name = "many \(number)"
+            return set
+        }
+        _ = sets.want(many)
+        #expect(Set(identifiers().values) == Set(0...15))
+    }
+
+    private static func periodic(_ bytes: [UInt8], interval: UInt16 = 80) -> Configuration {
+        var set = configuration(1, isConnectable: false)
+        (set.parameters.extended, set.parameters.isScannable) = (.init(), false)
+        set.periodic = .init(interval: interval...interval, data: bytes)
+        return set
+    }
+
+    @Test func `periodic advertising begins with its set, changes in place, and ends after it`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        let number = sets.want([Self.periodic([1])])
+        #expect(
+            Self.run(&sets).suffix(4) == [
+                "0 setting the periodic advertising parameters", "0 setting the periodic advertising data",
+                "0 starting periodic advertising", "0 starting to advertise",
+            ])
+        #expect(sets.verdict(on: number) == .onAir)
+        _ = sets.want([Self.periodic([2])])
+        #expect(Self.run(&sets) == ["0 setting the periodic advertising data"])
+        // Parameters, and data that needs several commands, cannot change while it is on.
+        let pause = "0 stopping periodic advertising"
+        _ = sets.want([Self.periodic([2], interval: 160)])
+        #expect(
+            Self.run(&sets) == [
+                pause, "0 setting the periodic advertising parameters", "0 starting periodic advertising",
+            ])
+        _ = sets.want([Self.periodic(Array(repeating: 3, count: 300), interval: 160)])
+        let fragments = Array(repeating: "0 setting the periodic advertising data", count: 2)
+        #expect(Self.run(&sets) == [pause] + fragments + ["0 starting periodic advertising"])
+        // The address changes without it.
+        sets.hold()
+        #expect(Self.run(&sets) == ["0 stopping to advertise"])
+        sets.release(HostAdvertiserTests.home)
+        #expect(Self.run(&sets) == ["0 starting to advertise"])
+        var plain = Self.periodic([])
+        plain.periodic = nil
+        _ = sets.want([plain])
+        #expect(Self.run(&sets) == [pause])
+        _ = sets.want([Self.periodic([4])])
+        _ = Self.run(&sets)
+        sets.stop()
+        #expect(Self.run(&sets) == ["0 stopping to advertise", pause])
+    }
+
+    @Test func `a set that becomes connectable first stops its periodic advertising`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        _ = sets.want([Self.periodic([1])])
+        _ = Self.run(&sets)
+        _ = sets.want([Self.configuration(1)])
+        #expect(Self.run(&sets).prefix(2) == ["0 stopping to advertise", "0 stopping periodic advertising"])
+    }
+
+    @Test func `a controller that refuses periodic advertising refuses the set`() {
+        var sets = HostAdvertisingSets()
+        sets.began(HostAdvertiserTests.home, identity: HostAdvertiserTests.home)
+        let number = sets.want([Self.periodic([1])])
+        while let (_, step) = sets.next() {
+            sets.finished(step == .enablePeriodic ? .refused(.limitedResources) : .done)
+        }
+        #expect(sets.verdict(on: number) == .refused(.enablePeriodic, .limitedResources))
     }
 
     @Test func `a link stops the set that it was made to, and no other`() {
@@ -162,6 +265,66 @@ import Testing
         }
         await device.stop()
         await rig.stop()
+    }
+
+    @Test func `a phone synchronizes to 600 bytes of periodic advertising, and sees them change`() async throws {
+        let rig = try await CentralRig()
+        var advertisement = Advertisement(localName: "Train")
+        (advertisement.isConnectable, advertisement.isScannable) = (false, false)
+        advertisement.extended = Advertisement.Extended()
+        advertisement.interval = .milliseconds(20)
+        var periodic = Advertisement.Periodic()
+        periodic.interval = .milliseconds(10) ... .milliseconds(10)
+        func structures(_ byte: UInt8) -> [ADStructure] {
+            (0..<3).map { _ in
+                ADStructure(type: .manufacturerSpecificData, data: Array(repeating: byte, count: 198))
+            }
+        }
+        periodic.contents.raw = structures(1)
+        advertisement.periodic = periodic
+        let address = try #require(DeviceAddress("C0:00:00:00:00:07", kind: .public))
+        let device = HostRadio(transport: rig.air.transport(ControllerConfiguration(address: address)))
+        _ = try await device.start(DeviceIdentity(name: "Train"), sink: HostSink())
+        let report = try await device.advertise(advertisement)
+        #expect(report.periodic?.data == structures(1).bytes)
+        #expect(report.periodic?.interval == .milliseconds(10) ... .milliseconds(10))
+        var options = ScanOptions(allowsDuplicates: true)
+        try await rig.phone.scan(options)
+        try await until("its interval is heard") {
+            rig.phoneSink.reports.contains { $0.periodicInterval == .milliseconds(10) }
+        }
+        #expect(!rig.phoneSink.reports.contains(where: \.isPeriodic))
+        options.synchronizes = true
+        try await rig.phone.scan(options)
+        func hears(_ byte: UInt8) -> Bool {
+            rig.phoneSink.reports.contains {
+                $0.isPeriodic && $0.address == address && $0.set == 0 && $0.data == structures(byte).bytes
+            }
+        }
+        try await until("the first data is heard") { hears(1) }
+        // Data of several commands needs a new train, which the phone looks for after the old one is lost.
+        periodic.contents.raw = structures(2)
+        advertisement.periodic = periodic
+        _ = try await device.advertise(advertisement)
+        try await until("the changed data is heard") { hears(2) }
+        await device.stop()
+        await rig.stop()
+    }
+
+    @Test func `a phone that cannot receive periodic advertising says so`() async throws {
+        let air = LiveAir(seed: 1)
+        var configuration = ControllerConfiguration(
+            address: try #require(DeviceAddress("C0:00:00:00:00:01", kind: .public)))
+        configuration.isExtended = false
+        let radio = HostRadio(transport: air.transport(configuration))
+        _ = try await radio.start(DeviceIdentity(name: "Old"), sink: HostSink())
+        var options = ScanOptions()
+        options.synchronizes = true
+        let wanted = options
+        let error = await #expect(throws: RadioError.self) { try await radio.scan(wanted) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.contains("does not receive periodic advertising") == true)
+        await radio.stop()
     }
 
     @Test func `a controller without extended advertising is named when several sets are asked for`()

@@ -233,6 +233,8 @@ final class CentralManagerState {
     /// program.
     func heard(_ report: ScanReport, readsOverflowArea: Bool) -> [DiscoveryCoalescer.Discovery] {
         guard scan != nil, sees(report.address) else { return [] }
+        // Core Bluetooth has no periodic advertising.
+        if report.isPeriodic { return app == nil ? [.init(periodic: report)] : [] }
         coalescer.readsOverflowArea = readsOverflowArea
         var discoveries: [DiscoveryCoalescer.Discovery] = []
         coalescer.heard(report, into: &discoveries)

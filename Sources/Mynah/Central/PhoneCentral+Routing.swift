@@ -32,7 +32,7 @@ extension PhoneCentral {
     }
 
     private func heard(_ report: ScanReport) {
-        perform(connector.heard(report))
+        if !report.isPeriodic { perform(connector.heard(report)) }
         for manager in memory.managers {
             for found in manager.heard(report, readsOverflowArea: scanner.isScreenOn) {
                 guard let peripheral = devices.peripheral(at: found.address, for: manager) else {

@@ -160,6 +160,7 @@ extension ScanOptions {
         var joined = window / interval >= other.window / other.interval ? self : other
         joined.isActive = isActive || other.isActive
         joined.allowsDuplicates = allowsDuplicates || other.allowsDuplicates
+        joined.synchronizes = synchronizes || other.synchronizes
         return joined
     }
 }

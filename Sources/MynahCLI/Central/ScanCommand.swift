@@ -32,6 +32,9 @@ struct ScanCommand: StagedCommand {
     @Flag(help: "Passive scanning: send no scan requests.")
     var passive = false
 
+    @Flag(help: "Also receive the periodic advertising of the devices, and show its data.")
+    var periodic = false
+
     @Flag(help: "Report every advertising event, not only changes.")
     var all = false
 
@@ -49,6 +52,7 @@ struct ScanCommand: StagedCommand {
         var plan = ScanPlan()
         plan.services = try service.map { try CentralOptions.service($0, of: Self.self) }
         plan.isActive = !passive
+        plan.synchronizes = periodic
         plan.timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         options.parent.follow(in: surroundings)
         surroundings.beginLogs(options.logLevel)

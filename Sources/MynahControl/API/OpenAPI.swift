@@ -218,7 +218,9 @@ enum OpenAPI {
                 .init("intervalMilliseconds", .either([.number, .null])),
                 .init("intervalMaximumMilliseconds", .number), .init("connectable", .bool),
                 .init("scannable", .bool), .init("primaryPHY", .word(["1M", "coded"])),
-                .init("secondaryPHY", .word(["1M", "2M", "coded"])), .init("set", .string()),
+                .init("secondaryPHY", .word(["1M", "2M", "coded"])), .init("periodicData", .named("Bytes")),
+                .init("periodicIntervalMilliseconds", .number),
+                .init("periodicIntervalMaximumMilliseconds", .number), .init("set", .string()),
                 .init("sets", .array(.named("Advertising"))),
                 .init("address", .string()),
                 .init(
@@ -233,6 +235,7 @@ enum OpenAPI {
                     .object([
                         .init("data", .array(.named("ADStructure")), isRequired: true),
                         .init("scanResponse", .array(.named("ADStructure")), isRequired: true),
+                        .init("periodic", .array(.named("ADStructure"))),
                     ])),
             ])
         ),

@@ -642,6 +642,7 @@ function kindWords(set) {
   return [
     low && `every ${low}${high ? ` to ${high}` : ''} ms`,
     connectable === false ? 'not connectable' : 'connectable', scannable === false ? 'not scannable' : 'scannable',
+    ...set.periodicData === undefined ? [] : [`periodic every ${set.periodicIntervalMilliseconds} ms`],
     ...set.secondaryPHY ? ['extended', `primary ${phy(set.primaryPHY ?? '1M')}`, `data ${phy(set.secondaryPHY)}`] : [],
   ].filter(Boolean);
 }
@@ -652,10 +653,10 @@ function createSet({ set: name }) {
   return make('div.set',
     switchLine(`Advertising set ${name}`, words,
       () => perform(words(), 'POST', devicePath('advertise'), { set: name, on: !isOn(name) })),
-    make('p.chips'), packet('Advertising data'), packet('Scan response'));
+    make('p.chips'), packet('Advertising data'), packet('Scan response'), packet('Periodic advertising data'));
 }
 function updateSet(element, set, hasSwitch) {
-  const [toggle, chips, data, scanResponse] = element.children;
+  const [toggle, chips, data, scanResponse, periodic] = element.children;
   const { on, set: name, structures = {}, address } = set;
   toggle.hidden = !hasSwitch;
   toggle.state(on, name ?? '', on && hasSwitch ? address : '');
@@ -663,6 +664,7 @@ function updateSet(element, set, hasSwitch) {
   const capacity = !set.secondaryPHY ? 31 : set.connectable === false ? 1650 : 245;
   drawPacket(data, on ? set.data ?? '' : '', structures.data ?? [], capacity);
   drawPacket(scanResponse, on ? set.scanResponse ?? '' : '', structures.scanResponse ?? [], capacity);
+  drawPacket(periodic, on ? set.periodicData ?? '' : '', structures.periodic ?? [], 1650);
 }
 function drawAir({ advertising, address, radio, state: radioState, limits, centrals }) {
   const air = $('air');

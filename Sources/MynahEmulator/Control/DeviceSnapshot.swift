@@ -130,10 +130,12 @@ package struct DeviceSnapshot: Hashable, Sendable {
         members.append(
             .init(
                 "structures",
-                .object([
-                    .init("data", structuresJSON(set.data)),
-                    .init("scanResponse", structuresJSON(set.scanResponse)),
-                ])))
+                .object(
+                    [
+                        .init("data", structuresJSON(set.data)),
+                        .init("scanResponse", structuresJSON(set.scanResponse)),
+                    ]
+                        + (set.periodic.map { [.init("periodic", structuresJSON($0.data))] } ?? []))))
         if !set.otherSets.isEmpty { members.append(.init("sets", .array(set.otherSets.map(json)))) }
         return .object(members)
     }

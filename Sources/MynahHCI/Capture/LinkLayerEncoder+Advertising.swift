@@ -125,6 +125,7 @@ extension LinkLayerEncoder {
         var target: DeviceAddress?
         var information: UInt16?
         var pointer: Auxiliary?
+        var sync: AirSyncInfo?
 
         init(mode: UInt8) {
             self.mode = mode
@@ -151,6 +152,16 @@ extension LinkLayerEncoder {
                 // The offset has units of 30 us here; 10 of them are the least that may follow.
                 writer.write(pointer.channel)
                 writer.write(10 | UInt16(pointer.phy - 1) << 13)
+            }
+            if let sync {
+                flags |= 0x20
+                // An offset of 0 says that the next event is too far away to be named (2.3.4.6).
+                writer.write(0 as UInt16)
+                writer.write(sync.interval)
+                writer.write([0xFF, 0xFF, 0xFF, 0xFF, 0x1F] as [UInt8])
+                writer.write(sync.access)
+                writer.write(LinkLayerEncoder.little(LinkLayerEncoder.crcStart(of: sync.access)).prefix(3))
+                writer.write(0 as UInt16)
             }
             return [flags] + writer.bytes
         }
@@ -190,6 +201,7 @@ extension LinkLayerEncoder {
         header.address = advertisement.address
         header.target = advertisement.target
         header.information = Self.information(advertisement)
+        if !advertisement.properties.contains(.scanResponse) { header.sync = advertisement.sync }
         var rest = advertisement.data[...]
         var packets: [LinkLayerPacket] = []
         repeat {
@@ -200,6 +212,27 @@ extension LinkLayerEncoder {
                 Self.packet(auxiliary.channel, header.pdu(data: piece), kind: .auxiliary, phy: auxiliary.phy))
             header = ExtendedHeader(mode: 0)
             header.information = Self.information(advertisement)
+        } while !rest.isEmpty
+        return packets
+    }
+
+    // MARK: - Periodic
+
+    /// AUX_SYNC_IND, and AUX_CHAIN_IND for data that does not fit.
+    func periodic(_ event: AirPeriodic) -> [LinkLayerPacket] {
+        let auxiliary = Auxiliary(channel: UInt8(event.counter % 37), phy: min(max(event.phy, 1), 3))
+        var rest = event.data[...]
+        var packets: [LinkLayerPacket] = []
+        repeat {
+            var header = ExtendedHeader(mode: 0)
+            if rest.count > header.room { header.pointer = auxiliary }
+            let piece = rest.prefix(header.room)
+            rest = rest.dropFirst(piece.count)
+            packets.append(
+                LinkLayerPacket(
+                    channel: auxiliary.channel, access: event.access,
+                    crcStart: Self.crcStart(of: event.access), kind: .auxiliary, phy: auxiliary.phy,
+                    pdu: header.pdu(data: piece)))
         } while !rest.isEmpty
         return packets
     }

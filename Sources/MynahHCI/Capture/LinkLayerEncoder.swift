@@ -74,6 +74,7 @@ struct LinkLayerEncoder: Sendable {
             [scanRequest(of: scanner, to: Advertiser(address: advertiser, identifier: identifier))]
         case .connect(let connect): [connectRequest(connect, from: frame.from)]
         case .link(let content): link(content, from: frame.from)
+        case .periodic(let event): periodic(event)
         }
     }
 
@@ -90,11 +91,16 @@ struct LinkLayerEncoder: Sendable {
         // Both are the central's to choose (Vol 6, Part B, 2.3.3.1).
         let mixed = SeededRandom.mix(UInt64(access))
         var link = Link(
-            central: central, crcStart: UInt32(truncatingIfNeeded: mixed) & 0xFF_FFFF,
+            central: central, crcStart: Self.crcStart(of: access),
             hop: UInt8(5 + mixed >> 24 % 12))
         link.lastUse = uses
         links[access] = link
         return link
+    }
+
+    /// The initial CRC value of a link or a train, which its central or its advertiser chooses.
+    static func crcStart(of access: UInt32) -> UInt32 {
+        UInt32(truncatingIfNeeded: SeededRandom.mix(UInt64(access))) & 0xFF_FFFF
     }
 
     private mutating func link(_ frame: LinkFrame, from station: Station) -> [LinkLayerPacket] {

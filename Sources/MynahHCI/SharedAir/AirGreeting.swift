@@ -10,7 +10,7 @@ struct AirGreeting: Hashable, Sendable {
 
     /// The version of the messages, which increases with every change; processes of different versions refuse
     /// each other.
-    static let version: UInt16 = 4
+    static let version: UInt16 = 5
     private static let mark = Array("mynah air".utf8)
 
     var node: UInt64

@@ -379,6 +379,7 @@ package struct Air: Sendable {
         let power: Int8 =
             switch delivery.pdu {
             case .advertisement(let advertisement), .scanResponse(let advertisement): advertisement.power
+            case .periodic(let event): event.power
             default: 0
             }
         if !named.isEmpty, case .advertisement(let advertisement) = delivery.pdu {

@@ -1,5 +1,5 @@
-import MynahCore
-import MynahSupport
+package import MynahCore
+package import MynahSupport
 
 /// A PDU with its sender and its receiver, as sent between processes.
 package struct AirFrame: Hashable, Sendable {
@@ -79,6 +79,13 @@ extension AirPDU {
             writer.write(frame.sequence)
             writer.write(frame.expected)
             frame.content?.write(&writer)
+        case .periodic(let event):
+            writer.write(5 as UInt8)
+            writer.write(event.access)
+            writer.write(event.counter)
+            writer.write(event.phy)
+            writer.write(UInt8(bitPattern: event.power))
+            writer.write(event.data)
         }
     }
 
@@ -116,6 +123,15 @@ extension AirPDU {
             }
             self = .link(
                 LinkFrame(access: access, sequence: sequence, expected: expected, content: content))
+        case 5:
+            guard let access = reader.readUInt32(), let counter = reader.readUInt16(),
+                let phy = reader.readUInt8(), (1...3).contains(phy), let power = reader.readUInt8(),
+                reader.remaining <= Self.longestData
+            else { return nil }
+            self = .periodic(
+                AirPeriodic(
+                    access: access, counter: counter, phy: phy, power: Int8(bitPattern: power),
+                    data: reader.readRest()))
         default:
             return nil
         }
@@ -132,6 +148,9 @@ extension AirAdvertisement {
         // Bit 7 says that the primary PHY is LE Coded.
         writer.write(secondaryPHY | (isPrimaryCoded ? 0x80 : 0))
         writer.write(UInt8(bitPattern: power))
+        // An interval of 0 means that there is no periodic advertising.
+        writer.write(sync?.interval ?? 0)
+        if let sync { writer.write(sync.access) }
         writer.write(UInt16(truncatingIfNeeded: data.count))
         writer.write(data)
     }
@@ -146,15 +165,22 @@ extension AirAdvertisement {
             target = address
         }
         guard let identifier = reader.readIdentifier(), let phy = reader.readUInt8(), phy & 0x7F < 4,
-            let power = reader.readUInt8(), let length = reader.readUInt16(),
-            length <= AirPDU.longestData, let data = reader.readBytes(Int(length))
+            let power = reader.readUInt8(), let interval = reader.readUInt16()
+        else { return nil }
+        var sync: AirSyncInfo?
+        if interval != 0 {
+            guard interval >= AirSyncInfo.shortestInterval, let access = reader.readUInt32() else { return nil }
+            sync = AirSyncInfo(access: access, interval: interval)
+        }
+        guard let length = reader.readUInt16(), length <= AirPDU.longestData,
+            let data = reader.readBytes(Int(length))
         else { return nil }
         let properties = Properties(rawValue: bits & 0x1F)
         guard !properties.contains(.legacy) || data.count <= 31 else { return nil }
         self.init(
             properties, address: address, target: target, identifier: identifier,
             secondaryPHY: phy & 0x7F, isPrimaryCoded: phy & 0x80 != 0, power: Int8(bitPattern: power),
-            data: data)
+            sync: sync, data: data)
     }
 }
 
@@ -310,7 +336,8 @@ extension ByteWriter {
         write(parameters.timeout)
     }
 
-    mutating func writeWithKind(_ address: DeviceAddress) {
+    /// Writes the type and the bytes of an address.
+    package mutating func writeWithKind(_ address: DeviceAddress) {
         write(address.kindCode)
         write(address)
     }

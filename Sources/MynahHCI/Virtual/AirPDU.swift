@@ -13,6 +13,8 @@ package enum AirPDU: Hashable, Sendable {
     case connect(AirConnect)
     /// A frame of a link.
     case link(LinkFrame)
+    /// AUX_SYNC_IND with its AUX_CHAIN_INDs.
+    case periodic(AirPeriodic)
 }
 
 /// The contents of an advertising PDU.
@@ -53,6 +55,8 @@ package struct AirAdvertisement: Hashable, Sendable {
     package var isPrimaryCoded: Bool
     /// The transmit power in dBm.
     package var power: Int8
+    /// The synchronization information of the set's periodic advertising, or `nil` if it has none.
+    package var sync: AirSyncInfo?
     /// The AD structures.
     package var data: [UInt8]
 
@@ -60,7 +64,7 @@ package struct AirAdvertisement: Hashable, Sendable {
     package init(
         _ properties: Properties, address: DeviceAddress, target: DeviceAddress? = nil,
         identifier: UInt8? = nil, secondaryPHY: UInt8 = 0, isPrimaryCoded: Bool = false, power: Int8 = 0,
-        data: [UInt8] = []
+        sync: AirSyncInfo? = nil, data: [UInt8] = []
     ) {
         self.properties = properties
         self.address = address
@@ -68,6 +72,48 @@ package struct AirAdvertisement: Hashable, Sendable {
         self.identifier = identifier
         self.secondaryPHY = secondaryPHY
         self.isPrimaryCoded = isPrimaryCoded
+        self.power = power
+        self.sync = sync
+        self.data = data
+    }
+}
+
+/// The SyncInfo field, with which a scanner finds a periodic advertising train (Core Specification, Vol 6,
+/// Part B, 2.3.4.6).
+package struct AirSyncInfo: Hashable, Sendable {
+    /// The access address of the train.
+    package var access: UInt32
+    /// The periodic advertising interval, in units of 1.25 ms.
+    package var interval: UInt16
+
+    /// The shortest interval, 7.5 ms, in units of 1.25 ms (Vol 4, Part E, 7.8.61).
+    static let shortestInterval: UInt16 = 6
+
+    /// Makes the information for a train.
+    package init(access: UInt32, interval: UInt16) {
+        self.access = access
+        self.interval = interval
+    }
+}
+
+/// A periodic advertising event (Core Specification, Vol 6, Part B, 2.3.3.5).
+package struct AirPeriodic: Hashable, Sendable {
+    /// The access address of the train.
+    package var access: UInt32
+    /// The number of the event, paEventCounter.
+    package var counter: UInt16
+    /// The PHY: 1 for LE 1M, 2 for LE 2M, 3 for LE Coded.
+    package var phy: UInt8
+    /// The transmit power in dBm.
+    package var power: Int8
+    /// The AD structures.
+    package var data: [UInt8]
+
+    /// Makes an event.
+    package init(access: UInt32, counter: UInt16, phy: UInt8, power: Int8, data: [UInt8]) {
+        self.access = access
+        self.counter = counter
+        self.phy = phy
         self.power = power
         self.data = data
     }

@@ -15,6 +15,7 @@ package struct VirtualController: Sendable {
     var acceptList: FilterAcceptList
     var advertiser: Advertiser
     var scanner = Scanner()
+    var synchronizer: Synchronizer
     var initiator = Initiator()
     var connections: Connections
 
@@ -25,15 +26,20 @@ package struct VirtualController: Sendable {
         addresses = ControllerAddresses(configuration)
         acceptList = FilterAcceptList(capacity: configuration.listLength)
         advertiser = Advertiser(capacity: configuration.setCount)
+        synchronizer = Synchronizer(listCapacity: configuration.listLength)
         connections = Connections(configuration)
     }
 
-    /// `true` if the controller listens for advertising now.
-    package var isListening: Bool { scanner.isOn || initiator.isOn }
+    /// Whether the controller receives advertising now, including periodic advertising.
+    package var isListening: Bool { isSearching || synchronizer.isOn }
+
+    /// Whether the controller scans or initiates.
+    private var isSearching: Bool { scanner.isOn || initiator.isOn }
 
     /// The time at which `pass` must be called if nothing is received, or `nil` for never.
     package var due: AirTime? {
-        AirTime.earlier(AirTime.earlier(advertiser.due, connections.due), scanner.due)
+        let ofLinks = AirTime.earlier(connections.due, synchronizer.due)
+        return AirTime.earlier(AirTime.earlier(advertiser.due, ofLinks), scanner.due)
     }
 
     // MARK: The host
@@ -78,7 +84,7 @@ package struct VirtualController: Sendable {
     }
 
     /// Whether the random address is in use, so that it cannot be changed.
-    var usesRandomAddress: Bool { isListening || !outbox.isExtended && advertiser.isOn }
+    var usesRandomAddress: Bool { isSearching || !outbox.isExtended && advertiser.isOn }
 
     /// Whether the filter accept list is in use, so that it cannot be changed.
     var usesAcceptList: Bool {
@@ -86,7 +92,7 @@ package struct VirtualController: Sendable {
     }
 
     /// `true` if the controller advertises, scans or initiates.
-    var isBusy: Bool { isListening || advertiser.isOn }
+    var isBusy: Bool { isSearching || advertiser.isOn }
 
     // MARK: The air
 
@@ -102,6 +108,7 @@ package struct VirtualController: Sendable {
         case .scanResponse(let response):
             scanner.hearResponse(response, rssi: rssi, &addresses.resolving, &outbox)
         case .connect(let connect): accept(connect, from: station, rssi: rssi)
+        case .periodic(let event): synchronizer.receive(event, rssi: rssi, at: now, &outbox)
         case .link(let frame): connections.receive(frame, from: station, rssi: rssi, at: now, &outbox)
         }
     }
@@ -114,6 +121,7 @@ package struct VirtualController: Sendable {
         guard identity.isAllowed else { return }
         let heard = ScanReport(advertisement, identity, rssi: rssi)
         scanner.hear(heard, from: station, acceptList, addresses.resolving, at: now, &outbox)
+        if scanner.listens(at: now) { synchronizer.hear(advertisement, identity, at: now) }
         guard connections.hasRoom,
             let match = initiator.match(
                 advertisement, identity, acceptList, connections, &addresses, at: now, &random)
@@ -159,6 +167,7 @@ package struct VirtualController: Sendable {
         now = max(now, time)
         advertiser.advance(to: now, &addresses, &random, &outbox)
         scanner.advance(to: now, &outbox)
+        synchronizer.advance(to: now, &outbox)
         connections.advance(to: now, &outbox)
     }
 }

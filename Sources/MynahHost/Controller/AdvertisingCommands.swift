@@ -12,6 +12,10 @@ extension HostAdvertiser.Step {
         case .setScanResponse: "setting the scan response"
         case .enable: "starting to advertise"
         case .disable: "stopping to advertise"
+        case .setPeriodicParameters: "setting the periodic advertising parameters"
+        case .setPeriodicData: "setting the periodic advertising data"
+        case .enablePeriodic: "starting periodic advertising"
+        case .disablePeriodic: "stopping periodic advertising"
         }
     }
 }
@@ -20,7 +24,7 @@ extension HCICommand {
     /// Makes the command for a step of a set, or `nil` if this style needs no command for the step.
     ///
     /// Both styles send the same legacy PDUs (Core Specification, Vol 4, Part E, 7.8.5 to 7.8.9 and 7.8.52 to
-    /// 7.8.56).
+    /// 7.8.56). Periodic advertising has extended commands only (7.8.61 to 7.8.63).
     init?(_ step: HostAdvertiser.Step, of set: UInt8, style: CommandStyle) {
         switch (style, step) {
         case (.legacy, .setParameters(let parameters)):
@@ -47,6 +51,22 @@ extension HCICommand {
         case (.extended, .enable), (.extended, .disable):
             // One set, without a duration or a maximum number of events.
             self.init(.leSetExtendedAdvertisingEnable, [step == .enable ? 1 : 0, 1, set, 0, 0, 0])
+        case (.extended, .setPeriodicParameters(let interval)):
+            var writer = ByteWriter(capacity: 7)
+            writer.write(set)
+            writer.write(interval.lowerBound)
+            writer.write(interval.upperBound)
+            // The PDUs have no field for the transmit power.
+            writer.write(0 as UInt16)
+            self.init(.leSetPeriodicAdvertisingParameters, writer.bytes)
+        case (.extended, .setPeriodicData(let fragment)):
+            let header = [set, fragment.operation.rawValue, UInt8(fragment.bytes.count)]
+            self.init(.leSetPeriodicAdvertisingData, header + fragment.bytes)
+        case (.extended, .enablePeriodic), (.extended, .disablePeriodic):
+            self.init(.leSetPeriodicAdvertisingEnable, [step == .enablePeriodic ? 1 : 0, set])
+        case (.legacy, .setPeriodicParameters), (.legacy, .setPeriodicData), (.legacy, .enablePeriodic),
+            (.legacy, .disablePeriodic):
+            return nil
         }
     }
 
@@ -77,11 +97,10 @@ extension HCICommand {
         }
         writer.write([0x07, parameters.addressKind] as [UInt8])
         writer.write([0, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
-        // Any power, the PHYs, the set's handle as its identifier, and no reports of scan requests.
+        // Any power, the PHYs, the set's identifier, and no reports of scan requests.
         let primary: UInt8 = parameters.extended?.isPrimaryCoded == true ? 0x03 : 0x01
         let secondary = parameters.extended?.secondaryPHY.rawValue ?? 0x01
-        let identifier: UInt8 = parameters.extended == nil ? 0 : set & 0x0F
-        writer.write([0x7F, primary, 0x00, secondary, identifier, 0x00] as [UInt8])
+        writer.write([0x7F, primary, 0x00, secondary, parameters.identifier, 0x00] as [UInt8])
         return writer.bytes
     }
 

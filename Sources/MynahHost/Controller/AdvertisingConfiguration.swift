@@ -20,11 +20,16 @@ extension HostAdvertiser.Configuration {
         let shortest = set.intervals.map { Self.units(of: $0.lowerBound) } ?? Self.defaultInterval
         let longest = set.intervals.map { Self.units(of: $0.upperBound) } ?? Self.defaultInterval
         self.init(
+            name: set.name,
             parameters: HostAdvertiser.Parameters(
                 interval: shortest...longest, isConnectable: set.isConnectable,
                 isScannable: set.isScannable && !(set.extended != nil && set.isConnectable),
                 extended: set.extended),
-            address: address, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes)
+            address: address, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
+            periodic: set.periodic.map {
+                HostAdvertiser.Periodic(
+                    interval: Self.periodicUnits(of: $0.interval), data: bytes.periodic.bytes)
+            })
     }
 
     /// Converts an interval to units of 0.625 ms, within the range that a controller accepts.
@@ -33,6 +38,15 @@ extension HostAdvertiser.Configuration {
         guard seconds < 11 else { return 0x4000 }
         let microseconds = max(0, seconds) * 1_000_000 + attoseconds / 1_000_000_000_000
         return UInt16(clamping: min(max((microseconds + 312) / 625, Int64(shortestInterval)), 0x4000))
+    }
+
+    /// Converts an interval of periodic advertising to units of 1.25 ms, within the range of the commands.
+    private static func periodicUnits(of interval: ClosedRange<Duration>) -> ClosedRange<UInt16> {
+        func units(_ duration: Duration) -> UInt16 {
+            let microseconds = min(max(duration, .zero), .seconds(90)) / .microseconds(1)
+            return UInt16(clamping: max(Int((microseconds + 625) / 1250), 6))
+        }
+        return units(interval.lowerBound)...units(interval.upperBound)
     }
 
     /// Returns the report of the set while it is on the air.
@@ -45,6 +59,11 @@ extension HostAdvertiser.Configuration {
         report.set = name
         report.isScannable = parameters.isScannable
         report.extended = parameters.extended
+        report.periodic = periodic.map {
+            AdvertisingReport.Periodic(
+                data: $0.data, interval: .microseconds(Int64($0.interval.lowerBound) * 1250)
+                    ... .microseconds(Int64($0.interval.upperBound) * 1250))
+        }
         return report
     }
 }

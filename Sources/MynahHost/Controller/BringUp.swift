@@ -133,8 +133,8 @@ enum EventMask {
     static let host: [UInt8] = [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D]
 
     /// The LE events to enable (7.8.1): those of every controller; with extended commands, also extended
-    /// advertising reports and the end of a scan.
+    /// advertising reports, periodic advertising and the end of a scan.
     static func le(isExtended: Bool) -> [UInt8] {
-        [0x7F, isExtended ? 0x16 : 0x06, isExtended ? 0x01 : 0, 0, 0, 0, 0, 0]
+        [0x7F, isExtended ? 0xF6 : 0x06, isExtended ? 0x01 : 0, 0, 0, 0, 0, 0]
     }
 }

@@ -16,6 +16,7 @@ struct ControllerSession: Sendable {
         case address
         case advertiser
         case scanner
+        case synchronizer
         case connector
         /// A call that waits for the result.
         case call(UInt64)
@@ -74,6 +75,8 @@ struct ControllerSession: Sendable {
     private(set) var address = OwnAddress()
     private(set) var advertiser = HostAdvertisingSets()
     private(set) var scanner = HostScanner()
+    /// Receives periodic advertising for a scan that wants it.
+    private(set) var synchronizer = PeriodicSynchronizer()
     private(set) var connector = Connector()
     /// `true` if the radio also has the central role, or advertises something that needs the extended
     /// commands.
@@ -129,6 +132,7 @@ struct ControllerSession: Sendable {
         cancelDeadline = nil
         advertiser.ended()
         scanner.ended()
+        synchronizer.ended()
         address.ended()
         let requests = connector.ended()
         for entry in port.removeAll() {
@@ -240,6 +244,7 @@ struct ControllerSession: Sendable {
         case .address: addressAnswered(outcome, now, &actions)
         case .advertiser: advertiser.finished(outcome)
         case .scanner: scanner.finished(outcome)
+        case .synchronizer: synchronizer.finished(outcome)
         case .connector:
             if let failure = connector.finished(outcome) { actions.append(failed(failure)) }
             if connector.isCancelling { cancelDeadline = now + timeout }
@@ -355,6 +360,17 @@ struct ControllerSession: Sendable {
         run(at: now, &actions)
     }
 
+    // MARK: Periodic advertising
+
+    /// Changes the machine that receives periodic advertising, and sends the resulting commands.
+    mutating func synchronize<Result>(
+        at now: Duration, _ actions: inout [Action], _ change: (inout PeriodicSynchronizer) -> Result
+    ) -> Result {
+        let result = change(&synchronizer)
+        run(at: now, &actions)
+        return result
+    }
+
     // MARK: Time
 
     /// Changes the own address if a change is due.
@@ -395,6 +411,10 @@ struct ControllerSession: Sendable {
             issue(command, step.purpose, .scanner, now, &actions)
         }
         if !scanner.isBusy { actions.append(.settled(.scanner)) }
+        synchronizer.want(scanner.wanted?.synchronizes ?? false)
+        if let step = synchronizer.next() {
+            issue(HCICommand(step), step.purpose, .synchronizer, now, &actions)
+        }
         if !isExclusive || scanner.isQuiet, let step = connector.next() {
             let style = profile.style(prefersExtended: prefersExtendedCommands)
             let command = HCICommand(step, style: style, address: address.current)

@@ -20,6 +20,8 @@ struct HostAdvertiser {
         var extended: Advertisement.Extended?
         /// The kind of the set's address in HCI: 0 for a public address, 1 for a random one.
         var addressKind: UInt8 = 0
+        /// The Advertising SID of an extended set, 0 to 15.
+        var identifier: UInt8 = 0
 
         /// The most bytes of advertising data, or `nil` if a set with these parameters has no data.
         var dataCapacity: Int? {
@@ -37,8 +39,18 @@ struct HostAdvertiser {
         case own(DeviceAddress)
     }
 
+    /// The periodic advertising of a set.
+    struct Periodic: Hashable {
+        /// The shortest and the longest interval, in units of 1.25 ms (7.8.61).
+        var interval: ClosedRange<UInt16>
+        var data: [UInt8]
+    }
+
     /// The parameters and the data to advertise.
     struct Configuration: Hashable {
+        /// The name of the set in its profile.
+        var name = "1"
+
         /// The parameters, whose `addressKind` follows from `address`.
         var parameters: Parameters
         var address = Address.ofDevice
@@ -46,6 +58,8 @@ struct HostAdvertiser {
         var data: [UInt8]
         /// The bytes of the scan response, without padding.
         var scanResponse: [UInt8]
+        /// The periodic advertising of the set, or `nil` if it has none.
+        var periodic: Periodic?
     }
 
     /// The bytes of a payload that one command carries (7.8.54).
@@ -78,6 +92,19 @@ struct HostAdvertiser {
         case setScanResponse(Fragment)
         case enable
         case disable
+        /// Sets the range of the periodic advertising interval.
+        case setPeriodicParameters(ClosedRange<UInt16>)
+        case setPeriodicData(Fragment)
+        case enablePeriodic
+        case disablePeriodic
+
+        /// Whether the step concerns only periodic advertising, and may be taken while the set is on.
+        var isPeriodic: Bool {
+            switch self {
+            case .setPeriodicParameters, .setPeriodicData, .enablePeriodic, .disablePeriodic: true
+            case .setParameters, .setAddress, .setData, .setScanResponse, .enable, .disable: false
+            }
+        }
     }
 
     /// The result of a request after its last step.
@@ -95,15 +122,19 @@ struct HostAdvertiser {
     /// The parameters and data set in the controller since its reset.
     ///
     /// A field is `nil` if it was not set or is unknown.
-    private struct Held: Hashable {
+    fileprivate struct Held: Hashable {
         var parameters: Parameters?
         var address: DeviceAddress?
         var data = HeldPayload()
         var scanResponse = HeldPayload()
+        var periodicInterval: ClosedRange<UInt16>?
+        var periodicData = HeldPayload()
+        /// Whether periodic advertising is enabled.
+        var isPeriodic = false
     }
 
     /// The bytes of a payload in the controller.
-    private struct HeldPayload: Hashable {
+    fileprivate struct HeldPayload: Hashable {
         /// All bytes of the payload, or `nil` if they are unknown.
         var whole: [UInt8]?
         /// The fragments of a payload that the controller has so far, before the last one is sent.
@@ -328,10 +359,12 @@ struct HostAdvertiser {
             case .setData(let fragment)? where fragment.operation == .complete: return .setData(fragment)
             case .setScanResponse(let fragment)? where fragment.operation == .complete:
                 return .setScanResponse(fragment)
+            case let step? where step.isPeriodic: return step
             default: return .disable
             }
         case .off(let held):
-            guard let wanted else { return nil }
+            // Periodic advertising goes on while only the address changes.
+            guard let wanted else { return held.isPeriodic && request == nil ? .disablePeriodic : nil }
             if let change = change(of: held, to: wanted.configuration) { return change }
             return wanted.isWaiting ? nil : .enable
         }
@@ -341,6 +374,7 @@ struct HostAdvertiser {
     /// none.
     private func change(of held: Held, to wanted: Configuration) -> Step? {
         let parameters = parameters(of: wanted)
+        if held.isPeriodic, held.needsPause(for: wanted.periodic) { return .disablePeriodic }
         if held.parameters != parameters {
             // The controller refuses new parameters that do not allow the set's present data (7.8.53).
             let count = held.data.whole?.count ?? 0
@@ -354,7 +388,7 @@ struct HostAdvertiser {
         if held.scanResponse.whole != wanted.scanResponse {
             return .setScanResponse(Fragment(of: wanted.scanResponse, after: held.scanResponse.begun))
         }
-        return nil
+        return wanted.periodic.flatMap { held.change(to: $0) }
     }
 
     /// Returns the parameters with the kind of the set's current address.
@@ -402,6 +436,15 @@ struct HostAdvertiser {
         case .setScanResponse(let fragment):
             held.scanResponse.add(fragment)
             return keepState(with: held)
+        case .setPeriodicParameters(let interval):
+            held.periodicInterval = interval
+            return keepState(with: held)
+        case .setPeriodicData(let fragment):
+            held.periodicData.add(fragment)
+            return keepState(with: held)
+        case .enablePeriodic, .disablePeriodic:
+            held.isPeriodic = exchange.step == .enablePeriodic
+            return keepState(with: held)
         case .disable: break
         case .enable:
             // The link may have ended advertising. Enabling or disabling it again is harmless (Vol 4, Part E,
@@ -436,7 +479,11 @@ struct HostAdvertiser {
             // The step was refused because advertising is on (7.8.5): disable it, and repeat the step once.
             self.request?.wasRetried = true
             controller = .on(Held())
-        case .enable:
+        case .disablePeriodic:
+            var held = held
+            held.isPeriodic = false
+            keepState(with: held)
+        case .enable, .setPeriodicParameters, .setPeriodicData, .enablePeriodic:
             giveUp(request, exchange.step, status)
         }
     }
@@ -451,4 +498,24 @@ struct HostAdvertiser {
     private static let cannotDoBoth: Set<HCIStatus> = [
         .commandDisallowed, .connectionLimitExceeded, .limitedResources, .memoryCapacityExceeded,
     ]
+}
+
+extension HostAdvertiser.Held {
+    /// Whether periodic advertising has to be disabled first, before it can change to what is requested.
+    ///
+    /// While it is enabled, only data that fits in one command can be set (7.8.62).
+    fileprivate func needsPause(for periodic: HostAdvertiser.Periodic?) -> Bool {
+        guard let periodic else { return true }
+        let isLong = periodic.data.count > HostAdvertiser.Fragment.longest
+        return periodicInterval != periodic.interval || isLong && periodicData.whole != periodic.data
+    }
+
+    /// Returns the next step to the requested periodic advertising, or `nil` if there is nothing to do.
+    fileprivate func change(to periodic: HostAdvertiser.Periodic) -> HostAdvertiser.Step? {
+        if periodicInterval != periodic.interval { return .setPeriodicParameters(periodic.interval) }
+        if periodicData.whole != periodic.data {
+            return .setPeriodicData(.init(of: periodic.data, after: periodicData.begun))
+        }
+        return isPeriodic ? nil : .enablePeriodic
+    }
 }

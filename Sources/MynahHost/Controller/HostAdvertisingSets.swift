@@ -4,8 +4,16 @@ import MynahHCI
 /// Changes a controller's advertising sets until they match the host's request, one step at a time.
 ///
 /// Each set has a `HostAdvertiser`, whose index is the set's handle. Legacy commands support only one set.
+///
+/// A set keeps its handle and its identifier while other sets are switched off and on.
 struct HostAdvertisingSets {
     private var machines = [HostAdvertiser()]
+    /// The name of the set of each machine, or `nil` if the machine had no set yet.
+    private var names: [String?] = [nil]
+    /// The identifiers (Advertising SID) of the extended sets, by name.
+    private var identifiers: [String: UInt8] = [:]
+    /// The handles of the requested sets, in the order of the request.
+    private var order: [Int] = []
     /// The handle of the set whose step waits for its answer.
     private var underWay: Int?
 
@@ -15,8 +23,12 @@ struct HostAdvertisingSets {
     }
 
     /// Identifies a request for several sets, by the number of the request for each set.
-    struct Number: Hashable {
-        fileprivate var ofSets: [UInt64]
+    struct Number: Equatable {
+        fileprivate var ofSets: [(handle: Int, number: UInt64)]
+
+        static func == (one: Number, other: Number) -> Bool {
+            one.ofSets.elementsEqual(other.ofSets, by: ==)
+        }
     }
 
     /// Whether any set is requested.
@@ -29,7 +41,8 @@ struct HostAdvertisingSets {
     var sent: [(interval: UInt16, dataLength: Int)] { machines.compactMap(\.sent) }
     /// The last report, or `nil` if nothing was reported to be on the air.
     var announced: AdvertisingReport? {
-        var reports = machines.compactMap(\.announced)
+        // In the order of the request, which may differ from that of the handles.
+        var reports = order.compactMap { machines[$0].announced }
         guard !reports.isEmpty else { return nil }
         var report = reports.removeFirst()
         report.otherSets = reports
@@ -40,9 +53,44 @@ struct HostAdvertisingSets {
 
     /// Requests advertising sets, which replace the previous ones.
     mutating func want(_ sets: [HostAdvertiser.Configuration]) -> Number {
-        while machines.count < sets.count { machines.append(machines[0].another) }
-        for index in machines.indices.dropFirst(sets.count) { machines[index].stop() }
-        return Number(ofSets: sets.enumerated().map { machines[$0].want($1) })
+        let handles = handles(of: sets.map(\.name))
+        for index in machines.indices where !handles.contains(index) { machines[index].stop() }
+        order = handles
+        identify(sets.filter { $0.parameters.extended != nil }.map(\.name))
+        return Number(
+            ofSets: zip(handles, sets).map { handle, set in
+                var set = set
+                if set.parameters.extended != nil { set.parameters.identifier = identifiers[set.name] ?? 0 }
+                return (handle, machines[handle].want(set))
+            })
+    }
+
+    /// Returns the handles of the sets with these names.
+    ///
+    /// A set gets the handle that it had before. A new set gets the handle of a set that is not requested any
+    /// longer, because controllers have few sets, or else the next one.
+    private mutating func handles(of wanted: [String]) -> [Int] {
+        var handles = wanted.map { name in names.firstIndex(of: name) }
+        for (place, name) in wanted.enumerated() where handles[place] == nil {
+            let free = names.indices.first { index in !handles.contains(index) }
+            let handle = free ?? machines.count
+            if free == nil {
+                machines.append(machines[0].another)
+                names.append(nil)
+            }
+            names[handle] = name
+            handles[place] = handle
+        }
+        return handles.compactMap(\.self)
+    }
+
+    /// Gives each of these extended sets an identifier, which is unique among the first 16 of them.
+    private mutating func identify(_ wanted: [String]) {
+        for name in wanted where identifiers[name] == nil {
+            let used = Set(wanted.compactMap { identifiers[$0] })
+            identifiers[name] =
+                (0...15).first { !used.contains($0) } ?? UInt8(identifiers.count & 0x0F)
+        }
     }
 
     /// Requests that nothing is advertised.
@@ -52,8 +100,8 @@ struct HostAdvertisingSets {
 
     /// Notes the reports about the sets of a request, unless a later request has replaced it.
     mutating func announce(_ reports: [AdvertisingReport], of number: Number) {
-        for (index, report) in reports.enumerated() {
-            machines[index].announce(report, of: number.ofSets[index])
+        for (set, report) in zip(number.ofSets, reports) {
+            machines[set.handle].announce(report, of: set.number)
         }
     }
 
@@ -89,7 +137,7 @@ struct HostAdvertisingSets {
     ///
     /// The first set that is not on the air decides the result.
     func verdict(on number: Number) -> HostAdvertiser.Verdict {
-        let verdicts = number.ofSets.enumerated().map { machines[$0].verdict(on: $1) }
+        let verdicts = number.ofSets.map { machines[$0.handle].verdict(on: $0.number) }
         return verdicts.first { if case .refused = $0 { true } else { false } }
             ?? verdicts.first { $0 != .onAir } ?? .onAir
     }

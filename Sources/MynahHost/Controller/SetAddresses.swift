@@ -3,13 +3,17 @@ import MynahCore
 /// Chooses and keeps the addresses of advertising sets that have an address of their own.
 struct SetAddresses {
     private var own: [String: DeviceAddress] = [:]
+    /// The rotations of the sets with a resolvable private address.
+    private var rotations: [String: AddressRotation] = [:]
+    /// Makes the rotation of a set's resolvable private addresses, which begins at a time.
+    var makeRotation: (Duration) -> AddressRotation? = { _ in nil }
     /// Makes a new static random address.
     var makeStatic: () -> DeviceAddress? = { nil }
 
     /// Returns the address of a set.
     ///
     /// A set's own address is kept under the name of the set.
-    mutating func address(of set: Advertisement) -> HostAdvertiser.Address {
+    mutating func address(of set: Advertisement, at now: Duration) -> HostAdvertiser.Address {
         switch set.address {
         case nil: return .ofDevice
         case .identity?: return .identity
@@ -17,22 +21,32 @@ struct SetAddresses {
             guard let address = own[set.name] ?? makeStatic() else { return .ofDevice }
             own[set.name] = address
             return .own(address)
+        case .private?:
+            guard var rotation = rotations[set.name] ?? makeRotation(now) else { return .ofDevice }
+            _ = rotation.rotate(at: now)
+            rotations[set.name] = rotation
+            return .own(rotation.address)
         }
     }
 
     /// Returns the configurations to request from the controller; throws an error if a set does not fit.
     mutating func configurations(
-        of sets: [Advertisement]
+        of sets: [Advertisement], at now: Duration
     ) throws(RadioError) -> [HostAdvertiser.Configuration] {
         var configurations: [HostAdvertiser.Configuration] = []
         for set in sets {
-            configurations.append(try HostAdvertiser.Configuration(set, address: address(of: set)))
+            configurations.append(try HostAdvertiser.Configuration(set, address: address(of: set, at: now)))
         }
         return configurations
     }
 
+    /// The time at which the address of one of these sets has to change, or `nil` if none changes.
+    func due(of sets: [Advertisement]) -> Duration? {
+        sets.filter { $0.address == .private }.compactMap { rotations[$0.name]?.due }.min()
+    }
+
     /// Forgets all addresses, because the radio is reset.
-    mutating func reset() { own = [:] }
+    mutating func reset() { (own, rotations) = ([:], [:]) }
 }
 
 extension HostAdvertisingSets {

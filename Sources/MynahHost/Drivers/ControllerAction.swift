@@ -7,6 +7,7 @@ enum ReceivedPacket {
     case data([UInt8])
     case completed([HCIEventContent.CompletedPackets])
     case advertising([LEAdvertisingReport])
+    case periodic(LEPeriodicReport)
     /// An event about a link.
     case event(HCIEventContent)
 }

@@ -305,6 +305,10 @@ final class ControllerDriver {
             drive { $0.answered(opcode, credits: credits, status, [], at: $1, &$2) }
         case .hardwareError(let code): hardwareFailed(code)
         case .advertisingReports(let reports): return .advertising(reports)
+        case .periodicSyncEstablished(let status, let sync):
+            drive { $0.synchronize(at: $1, &$2) { $0.established(status, sync) } }
+        case .periodicSyncLost(let handle): drive { $0.synchronize(at: $1, &$2) { $0.lost(handle) } }
+        case .periodicReport(let report): return .periodic(report)
         case .connectionComplete(let status, let connection) where status != .success:
             if connection.role == .central { drive { $0.attemptEnded(status, at: $1, &$2) } }
         case .advertisingSetTerminated(.success, let set, _):

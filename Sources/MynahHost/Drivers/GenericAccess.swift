@@ -30,6 +30,8 @@ final class GenericAccess {
     var peers = PeerAddresses()
     /// The advertising sets' own addresses.
     var setAddresses = SetAddresses()
+    /// The sets of the last request to advertise.
+    private var sets: [Advertisement] = []
     /// Calls that wait for a connection, by the number of the request.
     private(set) var connections: [UInt64: Connection] = [:]
 
@@ -47,6 +49,8 @@ final class GenericAccess {
         reports = ReportAssembler()
         peers = PeerAddresses()
         setAddresses.reset()
+        sets = []
+        timer[.setAddressRotation] = nil
     }
 
     /// Stops advertising and scanning.
@@ -92,8 +96,11 @@ final class GenericAccess {
         guard controller.isRunning else {
             throw controller.unavailable("a device can be advertised only while the radio runs")
         }
-        let wanted = try setAddresses.configurations(of: advertisement.sets)
+        try checkPeriodic(advertisement)
+        let wanted = try setAddresses.configurations(of: advertisement.sets, at: environment.now())
         if let need = advertisement.needForExtendedCommands { try controller.useExtendedCommands(for: need) }
+        sets = advertisement.sets
+        timer[.setAddressRotation] = setAddresses.due(of: sets)
         let number = controller.change { advertiser, _, _ in advertiser.want(wanted) }
         await controller.settled(.advertiser)
         switch controller.session.advertiser.verdict(on: number) {
@@ -116,8 +123,30 @@ final class GenericAccess {
         return AdvertisingReport(reports)
     }
 
+    private func checkPeriodic(_ advertisement: Advertisement) throws(RadioError) {
+        guard advertisement.sets.contains(where: { $0.periodic != nil }),
+            !controller.session.profile.supportedCommands.allows(.leSetPeriodicAdvertisingParameters)
+        else { return }
+        throw RadioError(
+            .advertisementRefused, "\(environment.options.controller) has no periodic advertising",
+            remedy: "leave periodic out, or use another controller")
+    }
+
+    /// Changes the resolvable private addresses of advertising sets that are due to change.
+    func rotateSetAddresses() {
+        guard controller.session.advertiser.isWanted,
+            let wanted = try? setAddresses.configurations(of: sets, at: environment.now())
+        else { return }
+        timer[.setAddressRotation] = setAddresses.due(of: sets)
+        let number = controller.change { advertiser, _, _ in advertiser.want(wanted) }
+        let reports = controller.session.advertiser.reports(of: sets, wanted)
+        controller.drive { session, _, _ in session.announce(reports, of: number) }
+        addressChanged()
+    }
+
     /// Stops advertising.
     func stopAdvertising() async {
+        timer[.setAddressRotation] = nil
         controller.change { advertiser, _, _ in advertiser.stop() }
         await controller.settled(.advertiser)
     }
@@ -140,6 +169,14 @@ final class GenericAccess {
     /// Scans, or changes the options of the scan.
     func scan(_ options: ScanOptions) async throws(RadioError) {
         guard controller.isRunning else { throw controller.unavailable() }
+        let profile = controller.session.profile
+        let canSynchronize =
+            profile.hasExtendedCommands && profile.supportedCommands.allows(.lePeriodicAdvertisingCreateSync)
+        guard !options.synchronizes || canSynchronize else {
+            throw RadioError(
+                .unsupported, "\(environment.options.controller) does not receive periodic advertising",
+                remedy: "scan without it, or use another controller")
+        }
         let number = controller.change { _, scanner, _ in scanner.want(options) }
         await controller.settled(.scanner)
         switch controller.session.scanner.verdict(on: number) {
@@ -163,6 +200,7 @@ final class GenericAccess {
     /// Handles an advertising report: a bonded peripheral is reported under its identity address, and
     /// connected under its current address.
     func hear(_ report: LEAdvertisingReport, _ bonds: BondStore) {
+        noteTrain(of: report)
         let scanner = controller.session.scanner
         let isWanted = scanner.wanted != nil
         guard isWanted || scanner.isFollowing, var whole = reports.add(report) else { return }
@@ -171,6 +209,26 @@ final class GenericAccess {
         if identity != whole.address { whole.resolvedAddress = whole.address }
         whole.address = identity
         if isWanted { sinks.tellCentral(.heard(whole)) }
+    }
+
+    private func noteTrain(of report: LEAdvertisingReport) {
+        guard controller.session.synchronizer.isWanted, report.periodicInterval != nil, let set = report.set
+        else { return }
+        controller.drive {
+            $0.synchronize(at: $1, &$2) { $0.heard(.init(address: report.address, set: set)) }
+        }
+    }
+
+    /// Handles a report of periodic advertising, and passes the data on when it is complete.
+    func hear(_ report: LEPeriodicReport, _ bonds: BondStore) {
+        let received = controller.drive { $0.synchronize(at: $1, &$2) { $0.received(report) } }
+        guard let (train, data) = received else { return }
+        let (identity, _) = peers.heard(train.address, bonds)
+        var whole = ScanReport(
+            address: identity, kind: .nonConnectable, data: data, rssi: report.rssi, isExtended: true)
+        whole.set = train.set
+        whole.isPeriodic = true
+        sinks.tellCentral(.heard(whole))
     }
 
     /// Scans with a small window while a connection to a bonded peripheral with private addresses is awaited,

@@ -27,6 +27,7 @@ final class HostDrivers {
         controller.act = { [weak self] action in self?.carryOut(action) }
         controller.addressSource = { [weak security] in security?.addressSource($0) }
         access.setAddresses.makeStatic = { [weak security] in security?.newStaticAddress() }
+        access.setAddresses.makeRotation = { [weak security] in security?.newRotation(at: $0) }
         security.act = { [weak links] action in links?.carryOut(action) }
     }
 
@@ -36,6 +37,7 @@ final class HostDrivers {
         case .data(let packet): links.receive(packet)
         case .completed(let packets): links.completed(packets)
         case .advertising(let reports): for report in reports { access.hear(report, security.bonds) }
+        case .periodic(let report): access.hear(report, security.bonds)
         case .event(let event): links.handle(event)
         case nil: break
         }
@@ -60,6 +62,7 @@ final class HostDrivers {
         switch deadline {
         case .command: controller.loseSilent()
         case .addressRotation: controller.drive { $0.expireAddress(at: $1, &$2) }
+        case .setAddressRotation: access.rotateSetAddresses()
         case .connectionCancel: controller.drive { $0.expireConnectionCancel(at: $1, &$2) }
         case .linksEnd: links.stopWaitingForEnd()
         case .connect(let number): links.overdue(number)

@@ -8,6 +8,8 @@ enum HostDeadline: Hashable {
     case command
     /// The own address must change.
     case addressRotation
+    /// The address of an advertising set must change.
+    case setAddressRotation
     /// The controller must have reported that it stopped initiating.
     case connectionCancel
     /// Links that are being ended must have ended.

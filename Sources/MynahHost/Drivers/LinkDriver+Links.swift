@@ -25,7 +25,8 @@ extension LinkDriver {
             if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
         // The table or the controller's driver takes these, or nobody does.
         case .commandComplete, .commandStatus, .completedPackets, .hardwareError, .advertisingReports,
-            .dataLengthChange, .advertisingSetTerminated, .other:
+            .periodicSyncEstablished, .periodicReport, .periodicSyncLost, .dataLengthChange,
+            .advertisingSetTerminated, .other:
             break
         }
     }

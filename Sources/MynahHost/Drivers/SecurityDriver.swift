@@ -90,6 +90,16 @@ final class SecurityDriver {
         return PrivateAddress.fixed(from: &random)
     }
 
+    /// The rotation of an advertising set's resolvable private addresses.
+    func newRotation(at now: Duration) -> AddressRotation {
+        var interval = AddressRotation.interval
+        if case .resolvablePrivate(let wanted) = environment.options.address {
+            interval = max(wanted, .seconds(1))
+        }
+        return AddressRotation(
+            manager.bonds.identityResolvingKey, every: interval, at: now, random: manager.random.split())
+    }
+
     /// Handles that the peer, or the user, took too long to pair.
     func pairingDue(_ link: ConnectionHandle) {
         change(link) { $0.expire(link, at: $1, &$2) }

@@ -37,6 +37,7 @@ struct AdvertisedContentsSection {
         raw,
     ]
     static let table = Section("scanResponse", fields)
+    static let periodicTable = Section("periodicValue", what: "periodic.value", fields)
 
     let fields: Fields
     let identity: DeviceIdentity

@@ -41,6 +41,10 @@ package struct AdvertisedValue: Sendable {
         switch payload {
         case .data: put(bytes, into: &advertisement.data)
         case .scanResponse: put(bytes, into: &advertisement.scanResponse)
+        case .periodic:
+            guard var periodic = advertisement.periodic else { return }
+            put(bytes, into: &periodic.contents)
+            advertisement.periodic = periodic
         }
     }
 
@@ -70,10 +74,15 @@ extension Profile.Advertising {
 extension AdvertisementChange {
     /// Whether the change replaces the field that a value of the set is in.
     package func replaces(_ value: AdvertisedValue) -> Bool {
-        let contents = value.payload == .data ? data : scanResponse
+        let contents: ContentsChange? =
+            switch value.payload {
+            case .data: data
+            case .scanResponse: scanResponse
+            case .periodic: (periodic ?? nil)?.contents
+            }
         return switch value.place {
-        case .manufacturerData: contents.manufacturerData != nil
-        case .serviceData: contents.serviceData != nil
+        case .manufacturerData: contents?.manufacturerData != nil
+        case .serviceData: contents?.serviceData != nil
         }
     }
 }

@@ -15,7 +15,19 @@ extension AdvertisementChange {
         let response = scanResponse.members
         if !response.isEmpty { members.append(.init("scanResponse", .object(response))) }
         if let extended { members.append(.init("extended", extended?.json ?? .bool(false))) }
+        if let periodic { members.append(.init("periodic", periodic?.json ?? .bool(false))) }
         return members
+    }
+}
+
+extension AdvertisementChange.PeriodicChange {
+    fileprivate var json: JSON {
+        let value = contents.members
+        guard interval != nil || !value.isEmpty else { return .bool(true) }
+        var members: [JSON.Member] = []
+        if let interval { members.append(.init("interval", interval.json)) }
+        if !value.isEmpty { members.append(.init("value", .object(value))) }
+        return .object(members)
     }
 }
 

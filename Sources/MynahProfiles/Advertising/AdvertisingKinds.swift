@@ -52,18 +52,23 @@ extension AdvertisingKinds {
 extension AdvertisingKinds {
     /// The kind for the interval: one duration, or the shortest and the longest.
     static var intervals: Kind<ClosedRange<Duration>> {
-        Kind(
-            "duration, 20 ms to 10.24 s, or a mapping of `min` and `max`",
-            .anyOf([.ref("duration"), .ref("advertisingIntervals")])
-        ) { node, what, reader in
-            guard case .mapping = node else {
-                return Kind<Duration>.advertisingInterval.read(node, what, reader).map { $0...$0 }
-            }
-            guard let fields = reader.fields(node, AdvertisingSection.intervals),
-                let min = fields.read(AdvertisingSection.min), let max = fields.read(AdvertisingSection.max)
+        range(
+            "duration, 20 ms to 10.24 s, or a mapping of `min` and `max`", .advertisingInterval,
+            AdvertisingSection.intervals, AdvertisingSection.min, AdvertisingSection.max)
+    }
+
+    /// The kind for one duration, or a mapping of the shortest and the longest.
+    static func range(
+        _ text: String, _ one: Kind<Duration>, _ section: Section, _ shortest: Field<Duration>,
+        _ longest: Field<Duration>
+    ) -> Kind<ClosedRange<Duration>> {
+        Kind(text, .anyOf([.ref("duration"), .ref(section.name)])) { node, what, reader in
+            guard case .mapping = node else { return one.read(node, what, reader).map { $0...$0 } }
+            guard let fields = reader.fields(node, section), let min = fields.read(shortest),
+                let max = fields.read(longest)
             else { return nil }
             guard min <= max else {
-                reader.error(at: fields[AdvertisingSection.max], "max must not be below min")
+                reader.error(at: fields[longest], "max must not be below min")
                 return nil
             }
             return min...max

@@ -23,12 +23,17 @@ enum AdvertisingSection {
         doc: "The interval at which values of the advertisement change; left out: 1 s.")
     static let extended = Field(
         "extended", AdvertisingKinds.extended, doc: "Whether advertising is extended, or on which PHYs.")
+    static let periodic = Field(
+        "periodic", PeriodicSection.kind,
+        doc: "Periodic advertising of an extended set that is neither connectable nor scannable.")
     static let address = Field(
         "address", .word as Kind<Advertisement.OwnAddress>,
         doc: "An address that the set has for itself; left out: the device's.")
     /// The fields that a fault, a rule, a step or a test can change.
     static let changeable: [any DeclaredField] =
-        AdvertisedContentsSection.fields + [flags, connectable, scannable, interval, scanResponse, extended]
+        AdvertisedContentsSection.fields + [
+            flags, connectable, scannable, interval, scanResponse, extended, periodic,
+        ]
     static let table = Section("advertising", [name] + changeable + [every, address])
 
     static let min = Field(
@@ -194,6 +199,15 @@ enum AdvertisingSection {
         fields.read(scannable, into: &change.isScannable)
         fields.read(interval, into: &change.interval)
         if let extended = fields.read(extended) { change.extended = .some(extended) }
+        if let periodic = fields.read(periodic) {
+            switch periodic {
+            case .off: change.periodic = .some(nil)
+            case .on(let node):
+                guard let read = PeriodicSection.read(node, fields.reader, identity, scope) else { break }
+                change.periodic = .some(read.change)
+                values += read.values
+            }
+        }
         return (change, values)
     }
 
@@ -204,6 +218,9 @@ enum AdvertisingSection {
                 guard let name = key.scalar?.string, let mark = value.mark else { continue }
                 marks["scanResponse.\(name)"] = mark
             }
+        }
+        for (name, mark) in fields[periodic].map(PeriodicSection.marks) ?? [:] {
+            marks["periodic.\(name)"] = mark
         }
         marks[""] = fields.mark
         return marks
@@ -235,6 +252,21 @@ enum AdvertisingSection {
                 \(isWritten ? "leave scannable out" : "scannable: false")
                 """)
         }
+        if advertisement.periodic != nil {
+            if advertisement.extended == nil {
+                error(
+                    at: [periodic.name],
+                    "periodic advertising needs an extended set; write extended: true too")
+            } else if advertisement.isConnectable || advertisement.isScannable {
+                let key = advertisement.isConnectable ? connectable.name : scannable.name
+                error(
+                    at: [key, periodic.name],
+                    """
+                    a set with periodic advertising is neither connectable nor scannable; write \(key): false, \
+                    or give it a set of its own
+                    """)
+            }
+        }
         if advertisement.address == .random, advertisement.isConnectable {
             error(
                 at: [address.name, connectable.name],
@@ -257,7 +289,7 @@ enum AdvertisingSection {
         do throws(AdvertisementError) {
             _ = try AccessoryAdvertising.compose(advertisement)
         } catch {
-            let isInResponse = error.field.hasPrefix("scanResponse.")
+            let isInResponse = error.payload != .data && error.field.contains(".")
             reader.error(
                 at: isInResponse ? marks(of: fields)[error.field] : fields.mark(of: error.field),
                 "\(error)" + advice(on: error, advertisement))

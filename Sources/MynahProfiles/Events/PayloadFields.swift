@@ -70,6 +70,9 @@ enum PayloadFields {
         advertisingShape.optional("scannable", \.scannableIfNot),
         advertisingShape.optional("primaryPHY", \.primaryPHY),
         advertisingShape.optional("secondaryPHY", \.secondaryPHY),
+        advertisingShape.optional("periodicData", \.periodicData),
+        advertisingShape.optional("periodicIntervalMilliseconds", \.periodicInterval),
+        advertisingShape.optional("periodicIntervalMaximumMilliseconds", \.longerPeriodicInterval),
         advertisingShape.optional("address", \.address), advertisingShape.always("omitted", \.omitted),
         advertisingShape.optional("set", \.setIfNamed), advertisingShape.optional("sets", \.setsIfAny),
     ]
@@ -329,6 +332,31 @@ extension AdvertisingReport {
             var extended = extended ?? Advertisement.Extended()
             extended.secondaryPHY = name.phy
             self.extended = extended
+        }
+    }
+
+    /// The periodic advertising data, or `nil` if the set has no periodic advertising.
+    fileprivate var periodicData: [UInt8]? {
+        get { periodic?.data }
+        set { periodic = newValue.map { Periodic(data: $0, interval: .zero ... .zero) } }
+    }
+
+    /// The shortest interval of periodic advertising.
+    fileprivate var periodicInterval: Duration? {
+        get { periodic?.interval.lowerBound }
+        set { if let newValue { periodic?.interval = newValue...newValue } }
+    }
+
+    /// The longest interval of periodic advertising, unless it equals the shortest.
+    fileprivate var longerPeriodicInterval: Duration? {
+        get {
+            periodic.flatMap {
+                $0.interval.lowerBound == $0.interval.upperBound ? nil : $0.interval.upperBound
+            }
+        }
+        set {
+            guard let newValue, let shortest = periodicInterval else { return }
+            periodic?.interval = shortest...max(shortest, newValue)
         }
     }
 

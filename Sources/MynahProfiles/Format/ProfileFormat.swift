@@ -30,7 +30,8 @@ enum ProfileFormat {
     private static let sections = [
         ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
         AdvertisingSection.appTable, AdvertisedContentsSection.table, AdvertisingSection.intervals,
-        AdvertisingSection.extendedTable, AdvertisingSection.serviceLists, ConnectionSection.table,
+        AdvertisingSection.extendedTable, PeriodicSection.table, PeriodicSection.intervals,
+        AdvertisedContentsSection.periodicTable, AdvertisingSection.serviceLists, ConnectionSection.table,
         ConnectionSection.intervals, AppSection.table,
         AccessoryDescriptorSection.table, PhoneSection.table,
         PhoneNotificationSection.table, PhoneMediaSection.table, PhoneMediaSection.trackTable,

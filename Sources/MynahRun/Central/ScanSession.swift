@@ -9,6 +9,8 @@ package struct ScanPlan: Sendable {
     package var services: [BluetoothUUID] = []
     /// Whether scan responses are requested.
     package var isActive = true
+    /// Whether the periodic advertising of the devices is received.
+    package var synchronizes = false
     /// The duration of the scan, or `nil` to scan until it is interrupted.
     package var timeout: Duration?
 
@@ -51,9 +53,10 @@ package struct ScanSession: Sendable {
             until: interruption, clock: clock, stop: { await manager.stop() }
         ) { () async throws(RadioError) in
             try await manager.start()
+            var options = ScanOptions(isActive: plan.isActive, allowsDuplicates: true)
+            options.synchronizes = plan.synchronizes
             try await manager.scanForPeripherals(
-                withServices: plan.services.isEmpty ? nil : plan.services,
-                options: ScanOptions(isActive: plan.isActive, allowsDuplicates: true))
+                withServices: plan.services.isEmpty ? nil : plan.services, options: options)
             hasListened.withLock { $0 = true }
             if let timeout = plan.timeout { clock.after(timeout) { interruption.interrupt() } }
         }

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from stacks import advertising, app, bonds, central, faults, imports, iphone, measurements, netsim, packages
-from stacks import program, records, updates
+from stacks import periodic, program, records, updates
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -83,6 +83,9 @@ async def everything(only: str, names_alone: bool) -> int:
         plan.append((f"our program on {kind.name}: {app.SENTENCE}", kind, app.lives))
         if kind.name in advertising.ROOM:
             plan.append((f"our program on {kind.name}: {advertising.SENTENCE}", kind, advertising.is_heard))
+        if kind.name in periodic.PLACES:
+            plan.append((f"our program on {kind.name}: {periodic.RECEIVED}", kind, periodic.is_received))
+            plan.append((f"our program on {kind.name}: {periodic.HEARD}", kind, periodic.is_heard))
     for sentence, scene, obstacle in faults.SCENES:
         plan.append((f"our host on {Ours.name}: {sentence}", Ours, scene))
         if obstacle:

@@ -12,6 +12,9 @@ private struct ModelController {
     var data: [UInt8]?
     var scanResponse: [UInt8]?
     var address: DeviceAddress?
+    var periodicInterval: ClosedRange<UInt16>?
+    var periodicData: [UInt8]?
+    var isPeriodic = false
     var links = 0
     /// Whether it advertises beside a link.
     var doesBoth = true
@@ -34,6 +37,19 @@ private struct ModelController {
             guard doesBoth || links == 0 else { return .refused(.connectionLimitExceeded) }
             isOn = true
         case .disable: isOn = false
+        // While periodic advertising is enabled, only whole data can be set (Vol 4, Part E, 7.8.61, 7.8.62).
+        case .setPeriodicParameters(let interval):
+            guard !isPeriodic else { return .refused(.commandDisallowed) }
+            periodicInterval = interval
+        case .setPeriodicData(let fragment):
+            guard periodicInterval != nil, !isPeriodic || fragment.operation == .complete else {
+                return .refused(.commandDisallowed)
+            }
+            periodicData = Self.joined(periodicData, fragment)
+        case .enablePeriodic:
+            guard periodicInterval != nil else { return .refused(.commandDisallowed) }
+            isPeriodic = true
+        case .disablePeriodic: isPeriodic = false
         }
         return .done
     }

@@ -70,6 +70,8 @@ extension Advertiser {
                 !parameters.properties.contains(.legacy)
                     || max(known.data.bytes.count, known.response.bytes.count) <= Self.longestLegacyData
             else { return nil }
+            // Periodic advertising needs a set that is neither connectable nor scannable (7.8.53).
+            guard !known.periodic.isEnabled || parameters.allowsPeriodic else { return nil }
             var changed = known
             changed.parameters = parameters
             guard known.data.bytes.isEmpty || changed.hasData else { return nil }
@@ -141,26 +143,28 @@ extension Advertiser {
     mutating func remove(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let handle = reader.readUInt8() else { return nil }
         guard let set = sets[handle] else { return .complete(.unknownAdvertisingIdentifier) }
-        guard !set.isOn else { return .disallowed }
+        guard !set.isOn, !set.periodic.isEnabled else { return .disallowed }
         sets[handle] = nil
         return .success
     }
 
     /// LE Clear Advertising Sets.
     mutating func clear() -> CommandAnswer {
-        guard !isOn else { return .disallowed }
+        guard !isOn, !sets.indices.contains(where: { sets[at: $0].periodic.isEnabled }) else {
+            return .disallowed
+        }
         sets = SortedMap()
         return .success
     }
 }
 
 /// The Operation of an extended data command (7.8.54).
-private enum DataOperation: UInt8 {
+enum DataOperation: UInt8 {
     case intermediate, first, last, complete, unchanged
 }
 
 extension AdvertisingSet.Payload {
-    fileprivate mutating func setData(
+    mutating func setData(
         _ operation: DataOperation, _ bytes: [UInt8], isLegacy: Bool
     ) -> CommandAnswer? {
         let whole: [UInt8]

@@ -38,10 +38,12 @@ struct Advertiser: Sendable {
         sets.indices.contains { sets[at: $0].isOn && sets[at: $0].parameters.policy != 0 }
     }
 
-    /// The time of the next advertising event or of the end of a set, or `nil` if no set is enabled.
+    /// The time of the next advertising event or of the end of a set, or `nil` if there is none.
     var due: AirTime? {
         var earliest: AirTime?
-        for index in sets.indices where sets[at: index].isOn {
+        for index in sets.indices {
+            earliest = AirTime.earlier(earliest, sets[at: index].periodic.next)
+            guard sets[at: index].isOn else { continue }
             earliest = AirTime.earlier(earliest, sets[at: index].next)
             earliest = AirTime.earlier(earliest, sets[at: index].end)
         }
@@ -53,7 +55,9 @@ struct Advertiser: Sendable {
         to now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SeededRandom,
         _ outbox: inout ControllerOutbox
     ) {
-        for index in sets.indices where sets[at: index].isOn {
+        for index in sets.indices {
+            if let next = sets[at: index].periodic.next, next <= now { advertisePeriodically(index, now, &outbox) }
+            guard sets[at: index].isOn else { continue }
             if let end = sets[at: index].end, end <= now {
                 let isTimeout = sets[at: index].parameters.isHighDuty || outbox.isExtended
                 finish(index, isTimeout ? .advertisingTimeout : .success, addresses.publicAddress, &outbox)
@@ -77,6 +81,15 @@ struct Advertiser: Sendable {
             .advertisement(sets[at: index].advertisement(from: address, target: target, isResponse: false)),
             to: nil)
         if sets[at: index].isAtLimit { finish(index, .limitReached, addresses.publicAddress, &outbox) }
+    }
+
+    private mutating func advertisePeriodically(
+        _ index: Int, _ now: AirTime, _ outbox: inout ControllerOutbox
+    ) {
+        let parameters = sets[at: index].parameters
+        let event = sets[at: index].periodic.event(
+            at: now, phy: parameters.secondaryPHY, power: parameters.power)
+        if let event { outbox.transmit(.periodic(event), to: nil) }
     }
 
     /// Ends a set without a connection, and reports the end.

@@ -17,6 +17,8 @@ struct AdvertisingSet: Sendable {
     var randomAddress: DeviceAddress?
     var data = Payload()
     var response = Payload()
+    /// The periodic advertising of the set.
+    var periodic = PeriodicTrain()
 
     private(set) var isOn = false
     /// The address on the air while the set is enabled.
@@ -71,6 +73,7 @@ struct AdvertisingSet: Sendable {
         end = duration == 0 ? nil : now + Int64(duration) * 10_000
         if parameters.isHighDuty { end = min(end ?? now + 1_280_000, now + 1_280_000) }
         if !wasOn || next == nil { next = now + Self.delay(&random) }
+        periodic.startIfEnabled(at: now, &random)
         return nil
     }
 
@@ -118,7 +121,8 @@ struct AdvertisingSet: Sendable {
             isResponse ? parameters.properties.union(.scanResponse) : parameters.properties, address: address,
             target: target, identifier: parameters.identifier, secondaryPHY: parameters.secondaryPHY,
             isPrimaryCoded: parameters.isPrimaryCoded,
-            power: parameters.power, data: isResponse ? response.bytes : hasData ? data.bytes : [])
+            power: parameters.power, sync: periodic.information,
+            data: isResponse ? response.bytes : hasData ? data.bytes : [])
     }
 
     /// A random advDelay, in microseconds (Vol 6, Part B, 4.4.2.2.1).

@@ -5,8 +5,8 @@ import MynahSupport
 extension CommandRow {
     static let all: [HCIOpcode: CommandRow] = Dictionary(
         uniqueKeysWithValues: [
-            general, information, values, addresses, legacyAdvertising, advertisingSets, scanning, initiating,
-            lists, connections, procedures,
+            general, information, values, addresses, legacyAdvertising, advertisingSets, periodicAdvertising,
+            scanning, synchronizing, initiating, lists, connections, procedures,
         ].joined().map { ($0.opcode, $0) })
 
     private static let general: [CommandRow] = [
@@ -141,6 +141,43 @@ extension CommandRow {
         CommandRow(.leRemoveAdvertisingSet, 37, 0, 1, .extended) { $0.advertiser.remove(&$1) },
         CommandRow(.leClearAdvertisingSets, 37, 1, 0, .extended) { controller, _ in
             controller.advertiser.clear()
+        },
+    ]
+
+    private static let periodicAdvertising: [CommandRow] = [
+        CommandRow(.leSetPeriodicAdvertisingParameters, 37, 2, 7, .extended) {
+            $0.advertiser.setPeriodicParameters(&$1)
+        },
+        CommandRow(.leSetPeriodicAdvertisingData, 37, 3, nil, .extended) {
+            $0.advertiser.setPeriodicData(&$1)
+        },
+        CommandRow(.leSetPeriodicAdvertisingEnable, 37, 4, 2, .extended) {
+            $0.advertiser.enablePeriodic(&$1, at: $0.now, &$0.random)
+        },
+    ]
+
+    private static let synchronizing: [CommandRow] = [
+        CommandRow(.lePeriodicAdvertisingCreateSync, 38, 0, 14, .extended, isLong: true) {
+            $0.synchronizer.create(&$1)
+        },
+        CommandRow(.lePeriodicAdvertisingCreateSyncCancel, 38, 1, 0, .extended) { controller, _ in
+            controller.synchronizer.cancel(&controller.outbox)
+        },
+        CommandRow(.lePeriodicAdvertisingTerminateSync, 38, 2, 2, .extended) {
+            $0.synchronizer.terminate(&$1)
+        },
+        CommandRow(.leAddDeviceToPeriodicAdvertiserList, 38, 3, 8, .extended) { $0.synchronizer.add(&$1) },
+        CommandRow(.leRemoveDeviceFromPeriodicAdvertiserList, 38, 4, 8, .extended) {
+            $0.synchronizer.remove(&$1)
+        },
+        CommandRow(.leClearPeriodicAdvertiserList, 38, 5, 0, .extended) { controller, _ in
+            controller.synchronizer.clearList()
+        },
+        CommandRow(.leReadPeriodicAdvertiserListSize, 38, 6, 0, .extended) { controller, _ in
+            .values { $0.write(UInt8(controller.synchronizer.listCapacity)) }
+        },
+        CommandRow(.leSetPeriodicAdvertisingReceiveEnable, 40, 5, 3, .extended) {
+            $0.synchronizer.setReceiving(&$1)
         },
     ]
 

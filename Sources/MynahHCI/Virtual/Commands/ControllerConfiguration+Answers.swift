@@ -17,8 +17,8 @@ extension ControllerConfiguration {
         var bits: UInt64 = 0b10_1111
         // LL privacy.
         if cipher != nil { bits |= 1 << 6 }
-        // LE 2M, LE Coded, extended advertising.
-        if isExtended { bits |= 1 << 8 | 1 << 11 | 1 << 12 }
+        // LE 2M, LE Coded, extended advertising, periodic advertising.
+        if isExtended { bits |= 1 << 8 | 1 << 11 | 1 << 12 | 1 << 13 }
         return bits
     }
 

@@ -59,7 +59,7 @@ struct ScanReport: Sendable {
             writer.write(advertisement.identifier ?? 0xFF)
             writer.write(isLegacy ? 0x7F : UInt8(bitPattern: advertisement.power))
             writer.write(UInt8(bitPattern: rssi))
-            writer.write(0 as UInt16)
+            writer.write(advertisement.sync?.interval ?? 0)
             if let target = advertisement.target {
                 writer.writeWithKind(target)
             } else {

@@ -1,0 +1,151 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// Synchronizes a controller to the periodic advertising that a scan finds, one train at a time.
+///
+/// This state machine does no I/O. Its driver asks `next()` for a step, carries it out, and reports the
+/// answer with `finished`, one step at a time.
+struct PeriodicSynchronizer {
+    /// A periodic advertising train, by its advertiser and the identifier of its set.
+    struct Train: Hashable {
+        /// The advertiser's address as the controller reports it.
+        var address: DeviceAddress
+        var set: UInt8
+    }
+
+    /// One command to the controller.
+    enum Step: Hashable {
+        case create(Train)
+        case cancel
+        case terminate(handle: UInt16)
+    }
+
+    /// The largest number of trains that wait for their turn.
+    private static let queueLimit = 64
+    /// The number of advertisements of other trains after which the controller stops looking for one.
+    private static let patience = 256
+
+    /// Whether the scan synchronizes to periodic advertising.
+    private(set) var isWanted = false
+    private var queue: [Train] = []
+    /// The train that the controller looks for, or `nil` if there is none.
+    private var pending: Train?
+    private var isCancelling = false
+    /// The number of advertisements of other trains since the controller looks for the pending one.
+    private var others = 0
+    private var trains: [UInt16: Train] = [:]
+    /// The incomplete reports, by handle.
+    private var pieces: [UInt16: [UInt8]] = [:]
+    private var underWay: Step?
+
+    /// Sets whether the scan synchronizes to periodic advertising; if not, all trains end.
+    mutating func want(_ isWanted: Bool) {
+        self.isWanted = isWanted
+        if !isWanted { queue = [] }
+    }
+
+    /// Notes an advertisement with the information about a train.
+    mutating func heard(_ train: Train) {
+        guard isWanted, !trains.values.contains(train) else { return }
+        if let pending, pending != train { others += 1 }
+        guard pending != train, !queue.contains(train), queue.count < Self.queueLimit else { return }
+        queue.append(train)
+    }
+
+    /// Notes that the controller was reset or lost.
+    mutating func ended() {
+        let isWanted = isWanted
+        self = PeriodicSynchronizer()
+        self.isWanted = isWanted
+    }
+
+    // MARK: Steps
+
+    /// The next step, or `nil` if there is nothing to do or a step waits for its answer.
+    mutating func next() -> Step? {
+        guard underWay == nil, let step = step() else { return nil }
+        underWay = step
+        return step
+    }
+
+    private func step() -> Step? {
+        if pending != nil {
+            let isOver = !isWanted || others > Self.patience
+            return isOver && !isCancelling ? .cancel : nil
+        }
+        if !isWanted { return trains.keys.min().map { .terminate(handle: $0) } }
+        return queue.first.map { .create($0) }
+    }
+
+    /// Handles the answer to the current step.
+    mutating func finished(_ outcome: CommandOutcome) {
+        guard let step = underWay else { return }
+        underWay = nil
+        switch step {
+        case .create(let train):
+            queue.removeAll { $0 == train }
+            if outcome == .done { (pending, others) = (train, 0) }
+        case .cancel: isCancelling = outcome == .done
+        case .terminate(let handle): trains[handle] = nil
+        }
+    }
+
+    // MARK: Events
+
+    /// Handles the end of a request: the controller receives the train, or does not look for it any longer.
+    mutating func established(_ status: HCIStatus, _ sync: LEPeriodicSync) {
+        let train = pending ?? Train(address: sync.address, set: sync.set)
+        (pending, isCancelling) = (nil, false)
+        if status == .success { trains[sync.handle] = train }
+    }
+
+    /// Handles the loss of a train.
+    mutating func lost(_ handle: UInt16) {
+        trains[handle] = nil
+        pieces[handle] = nil
+    }
+
+    /// Joins the pieces of a report; returns the train and its data if the report is complete.
+    mutating func received(_ report: LEPeriodicReport) -> (train: Train, data: [UInt8])? {
+        guard let train = trains[report.handle] else { return nil }
+        let data = (pieces.removeValue(forKey: report.handle) ?? []) + report.data
+        guard report.progress == .more, data.count < ReportAssembler.limit else {
+            return (train, Array(data.prefix(ReportAssembler.limit)))
+        }
+        pieces[report.handle] = data
+        return nil
+    }
+}
+
+extension PeriodicSynchronizer.Step {
+    /// The step's purpose, as in "refused synchronizing to periodic advertising".
+    var purpose: String {
+        switch self {
+        case .create: "synchronizing to periodic advertising"
+        case .cancel: "cancelling the synchronization to periodic advertising"
+        case .terminate: "ending the synchronization to periodic advertising"
+        }
+    }
+}
+
+extension HCICommand {
+    /// The command that carries out a step (Core Specification, Vol 4, Part E, 7.8.67 to 7.8.69).
+    init(_ step: PeriodicSynchronizer.Step) {
+        switch step {
+        case .create(let train):
+            var writer = ByteWriter(capacity: 14)
+            // Not by the periodic advertiser list; report the data.
+            writer.write([0, train.set] as [UInt8])
+            writer.writeWithKind(train.address)
+            // No event may be skipped, and the train is lost after 5 s.
+            writer.write(0 as UInt16)
+            writer.write(500 as UInt16)
+            writer.write(0 as UInt8)
+            self.init(.lePeriodicAdvertisingCreateSync, writer.bytes)
+        case .cancel: self.init(.lePeriodicAdvertisingCreateSyncCancel)
+        case .terminate(let handle):
+            self.init(.lePeriodicAdvertisingTerminateSync, [UInt8(handle & 0xFF), UInt8(handle >> 8)])
+        }
+    }
+}
