@@ -64,6 +64,6 @@ final class AccessoryPicker {
         work.tell(.end(manager.key))
     }
 
-    /// Stops the picker's scan because the phone stops.
+    /// Cancels the picker's timeout because the phone stops.
     func stop() { alarm?.cancel() }
 }

@@ -49,7 +49,7 @@ extension AppProcess {
         if permission.madeManager() { report(.authorizationChanged(authorization)) }
     }
 
-    /// Begins with the permission that the user gave or denied the app in an earlier run.
+    /// Loads the permission and the accessories that an earlier run saved.
     func installed() {
         let name = description.name
         let kept = ports.files.load(

@@ -1,4 +1,4 @@
-/// A device with a file of bonds in the state directory.
+/// The owner of a bond file in the state directory.
 package enum BondOwner: Hashable, Sendable {
     /// An accessory, by its label in this run.
     case accessory(String)

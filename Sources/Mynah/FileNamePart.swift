@@ -1,9 +1,8 @@
 import MynahSupport
 
-/// The parts of the names of files in a state directory, which are joined by `+`.
+/// Makes the parts of file names in a state directory, which are joined by `+`.
 enum FileNamePart {
-    /// Escapes the characters that a file name cannot contain, the separator of its parts, and anything that
-    /// would make two texts equal.
+    /// Escapes a text, so that it can be part of a file name, and different texts give different names.
     ///
     /// A text that is longer than `limit` is cut, and a hash of the whole text is appended.
     static func escape(_ text: String, _ limit: Int) -> String {

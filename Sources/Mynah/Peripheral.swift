@@ -197,7 +197,7 @@ public actor Peripheral: Identifiable {
         return services.filter { $0.attribute.handles.overlaps(range) }
     }
 
-    /// Changes a discovered characteristic, in whichever service it is.
+    /// Changes the discovered characteristic whose value has this handle.
     func change(_ handle: AttributeHandle, _ body: (inout DiscoveredCharacteristic) -> Void) {
         for service in services.indices {
             for index in services[service].characteristics.indices

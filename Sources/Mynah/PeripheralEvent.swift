@@ -2,8 +2,9 @@ public import MynahCore
 
 /// An event of a peripheral manager (after CBPeripheralManagerDelegate).
 public enum PeripheralEvent: Sendable {
-    /// The system restored the state that it preserved while the app did not run; the first event, if it
-    /// comes.
+    /// The system restored the state that it preserved while the app did not run.
+    ///
+    /// If this event occurs, it is the first one.
     case willRestoreState(RestoredState)
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
@@ -25,7 +26,7 @@ public enum PeripheralEvent: Sendable {
     case unsubscribed(AttributeKey, Central?)
     /// A central confirmed an indication; `nil` if the radio does not report which.
     case confirmed(AttributeKey, Central?)
-    /// There is room to send again, after `updateValue` returned `false`.
+    /// There is buffer space again, after `updateValue` returned `false`.
     case readyToUpdateSubscribers
     /// A central opened an L2CAP channel to a PSM that this manager published.
     ///
@@ -38,7 +39,8 @@ public enum PeripheralEvent: Sendable {
     case advertisingChanged(AdvertisingReport)
 }
 
-/// Receives the events of a peripheral manager, synchronously on its executor, without the manager.
+/// Receives the events of a peripheral manager, synchronously on its executor, without a reference to the
+/// manager.
 package protocol PeripheralSink: Sendable {
     /// Handles one event; events come in order.
     ///

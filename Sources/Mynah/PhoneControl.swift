@@ -30,8 +30,9 @@ package enum PhoneControl {
         return PhoneStatus(capabilities: phone.capabilities, state: phone.radioState, links: links)
     }
 
-    /// Makes the manager of the phone's own services, which are published when the radio starts, before the
-    /// preserved services of its apps.
+    /// Makes the manager of the phone's own services.
+    ///
+    /// They are published when the radio starts, before the preserved services of the phone's apps.
     package static func makeOwnManager(
         of services: [ServiceDefinition], sink: any PeripheralSink, on phone: isolated Phone
     ) -> PeripheralManager {
@@ -56,7 +57,7 @@ package enum PhoneControl {
     /// Whether the phone's screen is on.
     package static func isScreenOn(of phone: isolated Phone) -> Bool { phone.central.scanner.isScreenOn }
 
-    /// Preserves the state of a phone's apps as it is now, even if their links end before the phone stops.
+    /// Saves the state of a phone's apps for the last time, so that links that end later do not change it.
     package static func keepState(of phone: isolated Phone) {
         guard !phone.files.isFinal else { return }
         phone.central.devices.save(isLast: true)

@@ -21,7 +21,7 @@ public final class StateDirectory: Sendable {
     private let givenAway = Lock<[String: String]>([:])
     /// The folders that were requested for phones, by the phones' names.
     private let phones = Lock<[String: StateDirectory]>([:])
-    /// The warning about files of another kind of run in the directory, until it is read.
+    /// The warning about files of runs with virtual time, or `nil` after it was taken.
     private let warning: Lock<String?>
     /// Whether the directory is used by a run with virtual time.
     private let isSimulated: Bool
@@ -65,7 +65,7 @@ public final class StateDirectory: Sendable {
         close(lock)
     }
 
-    /// The folder for a phone with a name, under the same rules and with the same writer.
+    /// The folder for the phone with a name, with the same checks and the same writer.
     ///
     /// Different names have different folders, and no name leads outside the directory.
     package func folder(ofPhone name: String) throws(RadioError) -> StateDirectory {
@@ -168,7 +168,7 @@ public final class StateDirectory: Sendable {
             """
     }
 
-    /// Returns the warning about files of another kind of run, only once.
+    /// Returns the warning about files of runs with virtual time, the first time only.
     package func takeWarning() -> RadioWarning? {
         warning.withLock { warning in
             defer { warning = nil }
@@ -200,7 +200,8 @@ public final class StateDirectory: Sendable {
         return taken
     }
 
-    /// The warning that another app took over the file that an earlier version kept without the app's name.
+    /// The warning for an app whose restore identifier another app has too, and got the file of an earlier
+    /// version.
     private static func wasGivenAway(_ path: String, to owner: String, not name: PreservedName) -> String {
         """
         the state of an earlier version in \(path) was given to the app \(owner), which came first; \
@@ -225,8 +226,8 @@ public final class StateDirectory: Sendable {
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
     }
 
-    /// The content of the file that `unkept` would have, or `nil` if there is no file, and a warning if the
-    /// file cannot be used.
+    /// The content of the file for `unkept`, or `nil` if there is none, and a warning if the file cannot be
+    /// used.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
     ) -> (content: Content?, warning: String?) {
@@ -260,8 +261,8 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Replaces the content of a file, soon; `failed` is called on another thread, once while the reason is
-    /// the same.
+    /// Queues the writing of a file; `failed` is called on another thread, and again only if the reason
+    /// changes.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (RadioError) -> Void) {
         writer.replace(file(content.fileName)) { [isSimulated] in
             let json = isSimulated ? content.json.markedAsSimulated : content.json
@@ -271,7 +272,7 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Removes the state that is preserved under a name, soon.
+    /// Queues the removal of the state that is preserved under a name.
     func remove(_ name: PreservedName) {
         writer.remove(file(name.fileName))
     }

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahLifecycle
 
-/// The knowledge of a phone's central half: the Bluetooth state, its managers, its links, and which manager
-/// holds or waits for which.
+/// The shared state of a phone's central half: the Bluetooth state, the managers, the links and the
+/// connections of each manager.
 ///
 /// The parts of that half share this object, which refers to none of them. It runs on the phone's executor.
 final class CentralMemory {
@@ -28,7 +28,7 @@ final class CentralMemory {
 
     // MARK: Managers
 
-    /// Returns the manager of a handle, or `nil` if its app or the phone has ended.
+    /// Returns the manager that a handle refers to, or `nil` if its app or the phone has ended.
     func manager(_ reference: CentralReference) -> CentralManagerState? {
         managers.first {
             $0.key.manager == reference.number && $0.epoch == reference.epoch && !$0.isEnded
@@ -40,7 +40,8 @@ final class CentralMemory {
         managers.first { $0.key == key }
     }
 
-    /// Returns the manager of a handle; throws if its program may not act.
+    /// Returns the manager that a handle refers to; throws `invalidState` if it has ended, or if its app may
+    /// not make requests.
     func acting(_ reference: CentralReference) throws(RadioError) -> CentralManagerState {
         guard let manager = manager(reference) else { throw Self.managerIsGone }
         try manager.app?.checkMayActAsCentral()
@@ -73,12 +74,12 @@ final class CentralMemory {
 
     // MARK: Links
 
-    /// The managers that hold a link.
+    /// The managers that use a link.
     func holders(of link: Peer.ID) -> [CentralManagerState] {
         ledger.holders(of: link).compactMap(manager)
     }
 
-    /// Whether a manager holds a link.
+    /// Whether a manager uses a link.
     func holds(_ link: Peer.ID, _ manager: CentralManagerState) -> Bool {
         ledger.holders(of: link).contains(manager.key)
     }

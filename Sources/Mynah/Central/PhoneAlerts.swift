@@ -17,7 +17,7 @@ final class PhoneAlerts {
         self.subscriptions = subscriptions
     }
 
-    /// The apps that use a device, as they are before an event of the device is handled.
+    /// The apps of these managers with their current states, for an event of the device at an address.
     func candidates(_ keys: [ManagerKey], for address: DeviceAddress) -> [AlertPolicy.Candidate] {
         keys.compactMap { key in
             guard let app = memory.manager(key)?.app,
@@ -36,7 +36,8 @@ final class PhoneAlerts {
         change { $0.happened(cause, to: address, for: candidates, into: &$1) }
     }
 
-    /// Offers the user to turn Bluetooth on, if it is off when an app makes a central manager.
+    /// Shows an alert that leads to Settings, if Bluetooth is off when an app in the foreground makes a
+    /// central manager.
     func madeManager(_ options: CentralManager.Options, of app: AppProcess) {
         guard options.showsPowerAlert, phone.radioState == .poweredOff, app.state == .foreground,
             app.permission.isAllowed
@@ -44,7 +45,7 @@ final class PhoneAlerts {
         change { $0.madeManager(app.number, into: &$1) }
     }
 
-    /// Handles a value that a device sent.
+    /// Shows an alert for a received notification, if an app asked for one.
     func notified(_ handle: AttributeHandle, of link: Peer.ID) {
         guard let address = memory.ledger.address(of: link) else { return }
         let hearing = memory.ledger.holders(of: link).filter {
@@ -84,7 +85,7 @@ final class PhoneAlerts {
         change { $0.quit(app.number, into: &$1) }
     }
 
-    /// Handles that the phone has stopped.
+    /// Removes all alerts, because the phone has stopped.
     func stop() {
         policy = AlertPolicy()
     }
