@@ -2,7 +2,7 @@ import MynahCore
 
 /// A request of an app to its phone, which carries it out at once.
 enum AppRequest: Sendable {
-    /// Publish or withdraw the app's services, as the state of the app requires.
+    /// Have the radio serve the app's services or refuse requests for them, as the app's state requires.
     case serve
     /// Stop the app's advertising, and do not resume it at a later launch.
     case forgetAdvertising

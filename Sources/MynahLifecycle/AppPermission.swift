@@ -33,7 +33,6 @@ package struct AppPermission: Sendable {
     /// Whether the user is being asked.
     private var isAsking = false
 
-    /// Begins with this permission.
     package init(_ authorization: BluetoothAuthorization) {
         self.authorization = authorization
     }
@@ -48,7 +47,7 @@ package struct AppPermission: Sendable {
         return true
     }
 
-    /// Handles the end of the app's process, which ends its question.
+    /// Handles the end of the app's process, which also ends the question to the user.
     package mutating func processEnded() {
         isAsking = false
     }

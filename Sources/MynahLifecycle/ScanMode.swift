@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// The way in which the phone scans for an app, or listens for its pending connection.
+/// The mode in which the phone scans for an app, or listens for its pending connection.
 package enum ScanMode: String, Hashable, Sendable, CaseIterable {
     /// The phone does not scan for the app, and does not listen for its connection.
     case off
