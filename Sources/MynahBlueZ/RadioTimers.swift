@@ -7,15 +7,16 @@ struct RadioTimers {
         case retry
         /// The notification rate allows another notification.
         case pace
-        /// A request has to be answered, because it has waited too long.
+        /// A pending request is overdue, and has to be answered with an error.
         case answer
-        /// The closing of a notification socket has to be explained now.
+        /// The time has passed in which the end of another link can explain that a notification socket
+        /// closed.
         case doubt
     }
 
     private let timers: [Name: GLibTimer]
 
-    /// Makes timers that send their names when their times have come.
+    /// Makes timers that send their names as events.
     init(_ send: @escaping BusEventHandler) {
         timers = Dictionary(
             uniqueKeysWithValues: Name.allCases.map { name in (name, GLibTimer { send(.timer(name)) }) })
