@@ -28,7 +28,7 @@ enum Choice {
         type.allCases.map(\.rawValue)
     }
 
-    /// The words, for the completion in a shell.
+    /// The completion of the words in a shell.
     static func completion<Value: RawRepresentable & CaseIterable>(of type: Value.Type) -> CompletionKind
     where Value.RawValue == String {
         .list(words(of: type))
