@@ -64,7 +64,7 @@ package enum PhoneControl {
         phone.files.finish()
     }
 
-    /// Removes an app that was quit before.
+    /// Removes an app from the phone; quit the app first.
     package static func remove(_ app: App, from phone: isolated Phone) {
         let number = app.access.number
         phone.memory.app(number)?.stop()

@@ -134,7 +134,7 @@ enum PhoneSignal: Sendable {
     }
 }
 
-/// A sequence of requests to the radio, repeated until the radio is as required.
+/// Requests to the radio, repeated until it advertises or scans as required.
 enum PhoneSteps: Sendable {
     case advertising
     case scanning

@@ -131,7 +131,10 @@ final class ServiceRegistry {
         settle(added.services)
     }
 
-    /// Withdraws all services of a manager without its request, and closes its channels.
+    /// Withdraws all services of a manager, without a request of the manager.
+    ///
+    /// With `forget`, the app has to add its services again. The manager's PSMs are also withdrawn then, or
+    /// if the manager has ended.
     ///
     /// That PSMs are withdrawn with the services is an assumption.
     func withdrawAll(of manager: ManagerState, forget: Bool) {

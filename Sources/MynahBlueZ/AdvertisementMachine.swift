@@ -1,6 +1,7 @@
 import MynahCore
 
-/// Decides how to make bluetoothd's registered advertisement the requested one.
+/// Decides how to register the requested advertisement with bluetoothd, and how to replace the registered
+/// one.
 ///
 /// This state machine does no I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the
 /// answer to a registration with `registered` or `refused`, one step at a time.
@@ -108,7 +109,7 @@ struct AdvertisementMachine {
 
     // MARK: Events
 
-    /// Handles a new link to a central, for which the kernel has stopped advertising.
+    /// Handles a new link to a central, at which the kernel has stopped advertising.
     mutating func linkBegan() {
         switch registration {
         case .none, .offAir: break
@@ -130,7 +131,7 @@ struct AdvertisementMachine {
         request?.isWaiting = false
     }
 
-    /// Handles that the adapter was turned off, for which the kernel has stopped advertising.
+    /// Handles that the adapter was turned off, so that the kernel has stopped advertising.
     mutating func poweredOff() {
         adapter = .absent
         switch registration {

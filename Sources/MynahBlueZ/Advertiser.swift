@@ -54,7 +54,7 @@ final class Advertiser {
 
     // MARK: Events
 
-    /// Handles a new link to a central, for which the kernel stops advertising.
+    /// Handles a new link to a central, at which the kernel stops advertising.
     ///
     /// The advertisement is registered again, so that other centrals can find the device.
     func linkBegan(isolation: isolated any Actor = #isolation) {

@@ -88,7 +88,7 @@ enum KnownRadio: String, CaseIterable {
         return issues
     }
 
-    /// The problems of an app's advertising that an iPhone would send and this radio does not, each once.
+    /// The issues about parts of an app's advertising that an iPhone would send and this radio does not.
     private func losses(of profile: Profile) -> [ProfileIssue] {
         guard self == .bluez else { return [] }
         var losses: [(loss: AdvertisingReport.Omission, states: [String])] = []

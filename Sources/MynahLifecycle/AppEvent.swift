@@ -134,9 +134,9 @@ package enum AppAction: Hashable, Sendable {
 
 /// The reason that an app ended without its user.
 public enum TerminationReason: String, Hashable, Sendable, CaseIterable {
-    /// The system terminated it.
+    /// The system terminated the app.
     case system
-    /// The system needed its memory.
+    /// The system needed the app's memory.
     case memoryPressure
     /// The app exceeded its time in the background.
     case overran

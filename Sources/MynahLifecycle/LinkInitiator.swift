@@ -61,7 +61,8 @@ package struct LinkInitiator: Sendable {
     /// The devices that have made a link to the phone, so that no advertising is awaited.
     private var linked: Set<DeviceAddress> = []
     private let limit: Int?
-    /// The number of links at which the controller last refused another one, or `nil` if it did not.
+    /// The number of links at which the controller refused another one, or `nil` if it did not, or if a link
+    /// has ended since.
     private var shownLimit: Int?
     private var isExhaustionReported = false
     private var lastAttempt: UInt64 = 0

@@ -54,7 +54,7 @@ package struct RelaunchLedger: Hashable, Sendable {
     /// The number of the last cause, or 0 if there was none.
     private var number: Int { causes.last?.number ?? 0 }
 
-    /// Records a way in which Bluetooth was turned off, or in which it is kept off.
+    /// Records a way in which Bluetooth was turned off; there may be several until it is on again.
     package mutating func turnOff(by cause: RelaunchCause) {
         if !turnedOff.contains(cause) { turnedOff.append(cause) }
     }

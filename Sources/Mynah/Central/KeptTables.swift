@@ -10,7 +10,7 @@ import MynahLifecycle
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class KeptTables {
-    /// The largest number of tables in the file, which has the devices that were linked last.
+    /// The largest number of tables in the file; the tables of the devices that were connected last are kept.
     static let limit = 64
 
     /// The attributes that were discovered on one device, by the discovery request.

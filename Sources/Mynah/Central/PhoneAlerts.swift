@@ -56,8 +56,8 @@ final class PhoneAlerts {
 
     /// Opens the top alert, as the user does.
     ///
-    /// Returns the alert's app, and the user's action on it: the alert leads to the app or to Settings.
-    /// Returns `nil` if there is no alert.
+    /// Returns the alert's app and the transition of that app: to the foreground, or to the background if the
+    /// alert leads to Settings. Returns `nil` if there is no alert.
     func open() -> (app: UInt64, AppTransition)? {
         var actions: [AlertPolicy.Action] = []
         policy.open(into: &actions)
