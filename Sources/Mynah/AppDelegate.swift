@@ -61,7 +61,7 @@ public enum AppChange: Sendable {
     case terminated(TerminationReason)
     /// The user quit the app.
     case quit
-    /// The app's permission to use Bluetooth changed; with `notDetermined`, the user is asked for it.
+    /// The app's permission to use Bluetooth changed; `notDetermined` means that the user is being asked.
     case authorizationChanged(BluetoothAuthorization)
 }
 

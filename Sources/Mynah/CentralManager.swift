@@ -139,8 +139,8 @@ public actor CentralManager {
     ///
     /// A peripheral is reported once, and again when its advertisement changes. With `allowsDuplicates` each
     /// packet is reported. An app's scan discovers nothing in the background unless it names services, and
-    /// reports no duplicates there. The radio scans for all apps at once, so the interval and the window
-    /// count for a manager without an app only.
+    /// reports no duplicates there. The radio scans for all apps at once, so the interval and the window are
+    /// used only for a manager without an app.
     ///
     /// An iPhone advertises the services of a background app as bits of its overflow area; several services
     /// share a bit. The iPhone is reported if the bit of a requested service is set. Throws `invalidState` if

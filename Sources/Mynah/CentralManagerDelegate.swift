@@ -55,7 +55,7 @@ public protocol CentralManagerDelegate {
     func peripheral(_ peripheral: isolated Peripheral, didUpdateValue update: ValueUpdate)
     /// The services of a peripheral changed in this range of attribute handles.
     ///
-    /// `invalidated` has those of `services` that were in the range and are no longer valid.
+    /// `invalidated` contains the discovered services in the range, which are no longer valid.
     func peripheral(
         _ peripheral: isolated Peripheral, didModifyServices invalidated: [DiscoveredService],
         in handles: ClosedRange<AttributeHandle>)

@@ -55,7 +55,7 @@ public struct ValueUpdate: Sendable {
 
 /// The peripherals that a central manager registers for (after CBConnectionEventMatchingOption).
 public struct ConnectionEventMatching: Hashable, Sendable {
-    /// The services that a matching peripheral has one of, as far as an app has discovered its services.
+    /// The services of which a matching peripheral has at least one, which an app has discovered.
     public var services: [BluetoothUUID]
     /// The identifiers of matching peripherals.
     public var peripherals: [PeripheralIdentifier]
@@ -73,7 +73,7 @@ public struct ConnectionEventMatching: Hashable, Sendable {
     }
 }
 
-/// A peripheral connected to the phone for any app, or disconnected (after CBConnectionEvent).
+/// A connection or disconnection of a peripheral, for any app of the phone (after CBConnectionEvent).
 public enum ConnectionEvent: String, Hashable, Sendable {
     /// The peripheral connected.
     case peerConnected

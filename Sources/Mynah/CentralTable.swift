@@ -41,7 +41,6 @@ final class CentralTable {
     /// its managers.
     ///
     /// Returns `nil` if the event is not about a link, or changes nothing.
-    /// Returns `nil` if the event is about no link, or changes nothing.
     func note(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {
         switch event {
         case .connected(let peer):

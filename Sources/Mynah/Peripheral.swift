@@ -87,7 +87,7 @@ public actor Peripheral: Identifiable {
 
     /// The longest value that can be written, in bytes.
     ///
-    /// That is 512 with a response, ATT_MTU − 3 without, and 12 less with a signature.
+    /// The limit is 512 with a response, ATT_MTU − 3 without a response, and ATT_MTU − 15 with a signature.
     public func maximumWriteValueLength(for type: WriteType) -> Int {
         switch type {
         case .withResponse: GATT.maximumValueLength

@@ -22,9 +22,10 @@ public enum PeripheralEvent: Sendable {
     case write(WriteRequest, Central)
     /// A central subscribed; the central or the delivery is `nil` if the radio does not report it.
     case subscribed(AttributeKey, Central?, Delivery?)
-    /// A central unsubscribed; `nil` if the radio does not report which, or if all centrals have.
+    /// A central unsubscribed; the central is `nil` if the radio does not report it, or if all have
+    /// unsubscribed.
     case unsubscribed(AttributeKey, Central?)
-    /// A central confirmed an indication; `nil` if the radio does not report which.
+    /// A central confirmed an indication; the central is `nil` if the radio does not report it.
     case confirmed(AttributeKey, Central?)
     /// There is buffer space again, after `updateValue` returned `false`.
     case readyToUpdateSubscribers

@@ -17,7 +17,7 @@ import Glibc
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
-    /// The apps that took over a file without an app's name, by the former name of the file.
+    /// The apps that took over files of earlier versions, by the former names, which do not contain the app.
     private let givenAway = Lock<[String: String]>([:])
     /// The folders that were requested for phones, by the phones' names.
     private let phones = Lock<[String: StateDirectory]>([:])
@@ -200,8 +200,8 @@ public final class StateDirectory: Sendable {
         return taken
     }
 
-    /// The warning for an app whose restore identifier another app has too, and got the file of an earlier
-    /// version.
+    /// The warning that the state of an earlier version was given to another app with the same restore
+    /// identifier.
     private static func wasGivenAway(_ path: String, to owner: String, not name: PreservedName) -> String {
         """
         the state of an earlier version in \(path) was given to the app \(owner), which came first; \
@@ -286,7 +286,9 @@ public final class StateDirectory: Sendable {
         file(BondOwner.formerFileName(at: place)).path
     }
 
-    /// Renames an earlier version's bond file for a device that has none yet; returns a warning if it did.
+    /// Renames the bond file of an earlier version for a device that has no bond file yet.
+    ///
+    /// Returns a warning, or `nil` if there was no file to rename.
     package func takeOverBonds(for owner: BondOwner, at place: Int) -> String? {
         let (file, former) = (file(owner.fileName), KeptFile(path: formerBondPath(at: place)))
         guard !file.exists, former.exists else { return nil }

@@ -78,7 +78,7 @@ enum BlueZErrors {
         }
     }
 
-    /// The error that other applications use all advertising sets.
+    /// The error if other applications use all advertising sets.
     static let noAdvertisingSet = RadioError(
         .noAdvertisingSet, "every advertising set of the adapter is taken by other applications",
         remedy: "end one of them; `bluetoothctl show` counts the sets (ActiveInstances)")

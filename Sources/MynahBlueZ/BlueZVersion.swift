@@ -21,8 +21,8 @@ package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(major, minor)
     }
 
-    /// Parses the version 5.66 from a modalias such as `usb:v1D6Bp0246d0542`, the default one of bluetoothd's
-    /// adapters.
+    /// Parses the version in the modalias that bluetoothd sets by default, such as `usb:v1D6Bp0246d0542` for
+    /// 5.66.
     init?(modalias: String) {
         let prefix = "usb:v1D6Bp0246d"
         guard modalias.hasPrefix(prefix), let code = UInt16(modalias.dropFirst(prefix.count), radix: 16)

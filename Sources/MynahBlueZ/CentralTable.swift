@@ -44,7 +44,7 @@ struct CentralTable {
     }
 
     private var links: [String: Central] = [:]
-    /// The identifiers of authorized centrals, which keep them for their next links.
+    /// The identifiers of authorized centrals, which a central gets again on its next link.
     private var authorized: [String: Peer.ID] = [:]
     /// The centrals that paired while they were connected to this radio; bluetoothd may have other bonds too.
     private var paired: Set<String> = []

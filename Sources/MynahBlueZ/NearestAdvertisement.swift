@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The advertisement, of those that bluetoothd can compose, that is nearest to exact bytes, and the
+/// The advertisement that bluetoothd can compose and that differs least from exact bytes, with the
 /// differences.
 struct NearestAdvertisement {
     var advertisement = Advertisement()

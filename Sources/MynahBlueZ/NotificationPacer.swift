@@ -2,7 +2,6 @@
 ///
 /// The radio needs a limit because bluetoothd queues any number. The limit is a token bucket; the caller
 /// passes the time.
-/// the time.
 struct NotificationPacer {
     /// The allowed notifications a second, or `nil` for no limit.
     let rate: Int?

@@ -210,7 +210,8 @@ struct Notifier<Socket: NotificationSocket> {
 
     /// Handles the loss of the radio.
     ///
-    /// The subscriptions are kept only if the adapter was turned off, and may be turned on again.
+    /// With `keepsSubscriptions`, subscriptions without a socket are kept, because the adapter was only
+    /// turned off.
     mutating func lost(keepsSubscriptions: Bool) -> [Action] {
         sockets = [:]
         named = SocketSubscriptions()
@@ -317,7 +318,7 @@ struct Notifier<Socket: NotificationSocket> {
     }
 }
 
-/// The comparison of a value's length with the links over which it is sent.
+/// Determines whether a value is too long for the links over which it is sent.
 ///
 /// bluetoothd cuts a value to ATT_MTU − 3 bytes without an error.
 private struct ValueLimit {

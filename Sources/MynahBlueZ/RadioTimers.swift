@@ -9,8 +9,8 @@ struct RadioTimers {
         case pace
         /// A pending request is overdue, and has to be answered with an error.
         case answer
-        /// The time has passed in which the end of another link can explain that a notification socket
-        /// closed.
+        /// A notification socket closed some time ago, and no other reason was found: the central has
+        /// unsubscribed.
         case doubt
     }
 

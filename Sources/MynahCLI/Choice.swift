@@ -2,7 +2,7 @@ import ArgumentParser
 import MynahConsole
 import MynahSupport
 
-/// An option with one of several words; the error for another word suggests the nearest one.
+/// Parses options that accept one of several words; the error for another word suggests the nearest one.
 enum Choice {
     static func parse<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
     where Value.RawValue == String {

@@ -115,7 +115,7 @@ enum Exit {
         throw isSaid ? problems : failure("\(error)")
     }
 
-    /// Returns the result of `body`, or throws its error as one that ends the command.
+    /// Returns the result of `body`; an error that `body` throws ends the command with a message.
     static func reportingErrors<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
         do throws(Failure) {
             return try body()

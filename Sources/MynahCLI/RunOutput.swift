@@ -22,7 +22,7 @@ final class RunOutput: RunObserver, RunKeys {
     /// The state of the keys for apps.
     private struct Keys {
         var apps: AppKeys
-        /// The streams of input for each emulator.
+        /// The stream of key input for each emulator.
         var asked: [ObjectIdentifier: AsyncStream<KeyedAction>.Continuation] = [:]
     }
 

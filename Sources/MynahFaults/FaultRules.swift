@@ -1,7 +1,7 @@
 package import MynahCore
 import MynahSupport
 
-/// The faults of a device, with the decisions which of them apply to an operation.
+/// Holds the faults of a device, and decides which of them apply to an operation.
 ///
 /// For each fault, this counts the operations on its attribute and of its central, and has a random number
 /// generator. It does no I/O and has no clock: times are measured from any fixed time.

@@ -107,7 +107,7 @@ struct HeldValues: Sendable {
 
     /// Holds a value until the next one of its attribute to its receivers.
     ///
-    /// Returns the time at which to send the value if no next one comes, a little more than the last interval
+    /// Returns the time at which to send the value if no next one comes: a little more than the last interval
     /// from now. Returns `nil` if another value is held already.
     mutating func keepForNext(_ value: Value, at now: Duration) -> Duration? {
         let place = Place(value)

@@ -6,7 +6,7 @@ import MynahCore
 struct UnansweredReplies: Sendable {
     private var replies: [Peer.ID: [PendingReply]] = [:]
 
-    /// Returns a pending answer to a request of a central that is never given.
+    /// Returns a pending answer that is never given, for a request of a central.
     mutating func add(_ central: Peer.ID) -> RadioAnswer {
         let reply = PendingReply()
         replies[central, default: []].append(reply)

@@ -155,10 +155,10 @@ package struct KnownPeripherals: Sendable {
         use(identifier)
     }
 
-    /// Marks a device as the last used.
+    /// Marks the device with an identifier as the last used.
     ///
-    /// If its address has another identifier as the main one, that identifier is marked after it, so that it
-    /// is still the main one after a restart.
+    /// An address may have several identifiers. The main one is marked after the others, so that it is still
+    /// the main one after a restart.
     private mutating func use(_ identifier: PeripheralIdentifier) {
         note(identifier)
         guard let address = devices[identifier]?.entry.address, let main = identifiers[address],

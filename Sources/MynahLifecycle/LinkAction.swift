@@ -9,7 +9,7 @@ package enum LinkAction: Hashable, Sendable {
     /// `isLocal` is `true` if the link existed already: another app of this phone uses it, or the device made
     /// it.
     case connected(ManagerKey, DeviceAddress, Peer.ID, isLocal: Bool)
-    /// The manager's connection failed, and is not pending any more.
+    /// The manager's connection failed, and is no longer pending.
     case failedToConnect(ManagerKey, DeviceAddress, RadioError)
     /// The manager's peripheral is disconnected.
     case disconnected(ManagerKey, DeviceAddress, Disconnection)
@@ -35,8 +35,8 @@ package enum LinkAction: Hashable, Sendable {
 public struct Disconnection: Hashable, Sendable {
     /// The error that ended the link, or `nil` if the app or the phone ended it.
     public var error: RadioError?
-    /// Whether no link ended on the air: another app uses the link, the device made it, or there was no link
-    /// yet.
+    /// `true` if no link ended on the air: another app uses the link, the device made it, or there was no
+    /// link yet.
     public var isLocal: Bool
     /// Whether the connection was pending.
     public var wasPending: Bool

@@ -25,7 +25,8 @@ package struct LinkInitiator: Sendable {
         case cancel(attempt: UInt64)
         /// Restart the scan if the controller's duplicate filter is on, so that it reports the devices again.
         case listenAnew
-        /// Warn that the controller has no room for links to the awaited devices.
+        /// Warn that the controller is at its limit of connections, so that awaited devices are not
+        /// connected.
         case linksExhausted(limit: Int)
         /// The connection has failed, and will not be tried again.
         case failed(DeviceAddress, RadioError)
@@ -37,7 +38,7 @@ package struct LinkInitiator: Sendable {
         case connected
         /// The device did not answer in time, or the attempt was cancelled.
         case notReached
-        /// The controller has no room for a further link.
+        /// The controller is at its limit of connections.
         case noRoom
         /// The radio refused, and would refuse again.
         case failed(RadioError)

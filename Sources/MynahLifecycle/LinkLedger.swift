@@ -142,7 +142,7 @@ package struct LinkLedger: Sendable {
 
     // MARK: Requests of managers
 
-    /// Requests a connection for a manager, which never times out.
+    /// Requests a connection for a manager; the request never times out.
     ///
     /// If the manager already has a link or a request, only the options change.
     package mutating func connect(

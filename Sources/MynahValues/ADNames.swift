@@ -8,7 +8,7 @@ package struct ADNames {
     /// The name of a service, or `nil` if it has none.
     private let serviceName: (BluetoothUUID) -> String?
 
-    /// Makes descriptions in which a service has the name that `serviceName` returns, such as `heart-rate`.
+    /// Sets the services to look for, and the function that returns a service's name, such as `heart-rate`.
     package init(
         among known: [BluetoothUUID] = [],
         serviceName: @escaping (BluetoothUUID) -> String? = AssignedNumbers.name(of:)

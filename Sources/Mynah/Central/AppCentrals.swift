@@ -37,7 +37,7 @@ final class AppCentrals {
 
     /// Loads the state that another process preserved under an identifier, unless a manager already has it.
     ///
-    /// The system does not work for an ended app that lacks the background mode or the permission.
+    /// The system keeps nothing of an ended app that lacks the background mode or the permission.
     private func load(_ restoreIdentifier: String, of app: AppProcess, in central: PhoneCentral) {
         guard app.rules.isBackgroundCentral, app.permission.isAllowed,
             !all.contains(where: { $0.restoreIdentifier == restoreIdentifier })

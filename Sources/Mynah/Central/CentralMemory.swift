@@ -6,8 +6,7 @@ import MynahLifecycle
 ///
 /// The parts of that half share this object, which refers to none of them. It runs on the phone's executor.
 final class CentralMemory {
-    /// The managers with and without an app, including those whose process has ended and that the system
-    /// still works for.
+    /// All managers, including those that the system keeps after their process has ended.
     var managers: [CentralManagerState] = []
     var ledger = LinkLedger()
     /// The state of each link.
@@ -35,7 +34,7 @@ final class CentralMemory {
         }
     }
 
-    /// Returns a manager, which may be one of an ended app that the system still works for.
+    /// Returns a manager, which may be one that the system keeps for an ended app.
     func manager(_ key: ManagerKey) -> CentralManagerState? {
         managers.first { $0.key == key }
     }
@@ -52,7 +51,7 @@ final class CentralMemory {
         RadioError(.invalidState, "the app of this central manager has ended, or its phone was stopped")
     }
 
-    /// Whether the system still works for a manager whose process has ended.
+    /// Whether the system keeps a manager whose process has ended.
     func keeps(_ key: ManagerKey) -> Bool {
         manager(key).map { $0.isEnded && $0.restoreIdentifier != nil } ?? false
     }

@@ -134,7 +134,7 @@ final class CentralPreservation {
         }
     }
 
-    /// Subscribes to a characteristic as the peripheral was subscribed before its restoration.
+    /// Subscribes again to a characteristic of a restored peripheral.
     func subscribe(_ subscription: Subscription) async {
         let (key, link) = (subscription.manager, subscription.link)
         let handle = subscription.characteristic.id

@@ -13,7 +13,7 @@ final class KeptTables {
     /// The largest number of tables in the file; the tables of the devices that were connected last are kept.
     static let limit = 64
 
-    /// The attributes that were discovered on one device, by the discovery request.
+    /// The attributes that were discovered on one device, by the request that discovered them.
     struct Table: Hashable {
         /// The largest number of attributes of a table in the file; a larger table is in memory only.
         static let limit = 500
@@ -101,7 +101,7 @@ final class KeptTables {
 
     // MARK: The file
 
-    /// Reads the tables that an earlier run kept, once.
+    /// Reads the tables that an earlier run saved, unless they were read before.
     func load() {
         guard !isLoaded, !phone.apps.isEmpty else { return }
         isLoaded = true

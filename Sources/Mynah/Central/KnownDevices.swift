@@ -30,7 +30,7 @@ final class KnownDevices {
 
     // MARK: The file
 
-    /// Reads the devices that the phone knew, once.
+    /// Reads the devices that the phone knew in earlier runs, unless they were read before.
     func load() {
         guard !isLoaded else { return }
         isLoaded = true

@@ -32,7 +32,7 @@ extension PhoneCentral {
         try? await scanner.settle()
     }
 
-    /// The peripherals of the phone's links that have one of the services.
+    /// Returns the connected peripherals that have one of the services.
     func retrieveConnected(
         _ services: [BluetoothUUID], for reference: CentralReference
     ) async throws(RadioError) -> [Peripheral] {

@@ -17,7 +17,7 @@ final class PhoneCentral {
 
     /// The radio, or `nil` if it has no central role.
     let radio: (any CentralRadio)?
-    /// The knowledge that the parts of this half share.
+    /// The state that the parts of the central half share.
     let memory: CentralMemory
     let programs: CentralPrograms
     let devices: KnownDevices

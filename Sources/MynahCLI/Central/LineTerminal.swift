@@ -95,7 +95,7 @@ final class LineTerminal: QuestionAsker {
         }
     }
 
-    /// Asks a question, which the next valid line answers instead of being a command.
+    /// Asks a question; the next valid line is the answer, and not a command.
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
     ) {

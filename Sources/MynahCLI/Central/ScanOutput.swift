@@ -63,7 +63,7 @@ final class ScanOutput: CentralManagerSink {
         return .none
     }
 
-    /// Shows that the radio waits in the title of the screen, and any other warning on standard error.
+    /// Shows a warning: in the screen's title if the radio only waits, or else on standard error.
     func warn(_ warning: RadioWarning) {
         if warning.isWait, case .screen(let screen) = kind {
             screen.change { $0.waiting = warning.message }
