@@ -49,7 +49,7 @@ final class AccessoryPicker {
         manager = CentralManagerState(
             number: central.nextNumber(), state: central.memory.radioState, options: .init(),
             sink: Link(phone: work.link, app: app.number))
-        // As fast as an app on the screen scans.
+        // The picker scans like an app in the foreground.
         let options = ScanOptions(interval: .milliseconds(40), window: .milliseconds(30))
         manager.startScan(.init(services: [], options: options, mode: .foreground))
         central.memory.managers.append(manager)

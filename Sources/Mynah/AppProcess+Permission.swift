@@ -55,7 +55,7 @@ extension AppProcess {
         let kept = ports.files.load(
             insteadOf: KeptPermission(app: name, authorization), warning: "permissionUnusable"
         ) { json throws(PreservedStateProblem) in try KeptPermission(json: json, app: name) }
-        // An app that uses AccessorySetupKit has none in Settings.
+        // An app that uses AccessorySetupKit has no permission in Settings.
         if accessories.kept == nil { permission = AppPermission(kept.authorization) }
         accessories.load()
     }

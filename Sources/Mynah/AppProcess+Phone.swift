@@ -17,7 +17,7 @@ extension AppProcess {
     /// While it waits, the system scans, advertises and connects for no app.
     func setAwaitsUnlock(_ awaits: Bool, in central: PhoneCentral) {
         awaitsUnlock = awaits
-        // The links are about to end with the phone, and their devices are waited for.
+        // The links end when the phone restarts, and the phone then waits for their devices.
         if awaits {
             central.connections.change {
                 $0.powerLost(keepingFor: central.memory.keeps, links: { _ in true }, into: &$1)

@@ -85,11 +85,11 @@ final class AppProcess {
         guard permission.isAllowed else { return .unheard(event) }
         switch event {
         case .answeredRead(let request, let central, let value):
-            // The system answers static values without the app, and reports it to the program at once.
+            // The system answers reads of static values without the app, and reports them at once.
             guard manager.isEnded else { return deliver(event, to: manager) }
             ports.reports.report(.answeredRead(request, central, value))
             return .none
-        // With Bluetooth off everything ends without further callbacks.
+        // If Bluetooth is off, subscriptions end without callbacks.
         case .unsubscribed where !ports.isOn: return .none
         case .advertisingChanged, .willRestoreState, .missed:
             return lifecycle.isRunning ? deliver(event, to: manager) : .none

@@ -55,7 +55,7 @@ public struct ValueUpdate: Sendable {
 
 /// The peripherals that a central manager registers for (after CBConnectionEventMatchingOption).
 public struct ConnectionEventMatching: Hashable, Sendable {
-    /// The services of which a matching peripheral has at least one, which an app has discovered.
+    /// The services of which a matching peripheral has at least one that an app has discovered.
     public var services: [BluetoothUUID]
     /// The identifiers of matching peripherals.
     public var peripherals: [PeripheralIdentifier]

@@ -18,7 +18,7 @@ enum FileNamePart {
             }
         }
         guard name.utf8.count > limit else { return name }
-        // FNV-1a, for what a file name has no room for.
+        // An FNV-1a hash replaces the part of the text that does not fit.
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01B3
         }

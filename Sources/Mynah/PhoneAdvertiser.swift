@@ -60,7 +60,7 @@ final class PhoneAdvertiser {
         } else {
             try checkAccessory(manager)
             manager.accessoryAdvertisement = new
-            // If it asks for the same again, so is the radio.
+            // If the accessory repeats a request, the radio gets the request again.
             advertisement.requestAgain()
         }
         include(manager)

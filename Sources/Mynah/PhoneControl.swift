@@ -50,7 +50,7 @@ package enum PhoneControl {
     /// Turns the phone's screen off or on; while it is off, scans ignore overflow areas.
     package static func setScreen(isOn: Bool, of phone: isolated Phone) {
         phone.central.scanner.isScreenOn = isOn
-        // Devices that the controller has reported before may be found now.
+        // Devices that were reported before may match now, because scans use the overflow area again.
         if isOn { phone.central.scanner.listenAnew() }
     }
 

@@ -133,8 +133,8 @@ struct SharedAdvertisement {
     /// Sets the radio's report.
     mutating func note(_ report: AdvertisingReport) {
         self.report = report
-        // The radio was asked for the shortest interval; an iPhone's report also says what it adds in the
-        // background.
+        // The radio was asked for the shortest interval; an iPhone's report also includes the random delay in
+        // the background.
         if let reported = report.interval, let interval, reported.lowerBound == interval.lowerBound {
             self.report.interval = interval
         }

@@ -17,7 +17,7 @@ import Glibc
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
-    /// The apps that took over files of earlier versions, by the former names, which do not contain the app.
+    /// The apps that took over files of earlier versions, by the files' former names.
     private let givenAway = Lock<[String: String]>([:])
     /// The folders that were requested for phones, by the phones' names.
     private let phones = Lock<[String: StateDirectory]>([:])
@@ -60,7 +60,7 @@ public final class StateDirectory: Sendable {
     }
 
     deinit {
-        // A child that is just being started shares the descriptor until it becomes another program.
+        // A child process shares the descriptor until it executes another program.
         flock(lock, LOCK_UN)
         close(lock)
     }
@@ -110,7 +110,7 @@ public final class StateDirectory: Sendable {
             let mode = String(status.st_mode & 0o7777, radix: 8)
             throw error(
                 "other users can write to the state directory \(path) (its mode is \(mode))",
-                // Everybody needs a directory such as /tmp as it is.
+                // The mode of a shared directory, such as /tmp, must not be changed.
                 status.st_mode & S_ISVTX != 0
                     ? "use a directory of your own" : "run `chmod 700 '\(path)'`")
         }
@@ -120,7 +120,7 @@ public final class StateDirectory: Sendable {
     /// elsewhere.
     private static func takeLock(in directory: Int32, _ path: String) throws(RadioError) -> Int32 {
         let lockPath = path + "/lock"
-        // Without O_NONBLOCK a FIFO would be waited for.
+        // Without O_NONBLOCK, opening a FIFO would block.
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = openat(directory, "lock", flags, 0o600)
         guard descriptor >= 0 else {

@@ -199,7 +199,7 @@ final class BluetoothDaemon {
             do throws(DBusError) {
                 try await exportAndRegister(advertising, on: adapter)
             } catch {
-                // An earlier registration is left, whose answer came too late or not at all.
+                // An earlier registration still exists, because its answer came too late or not at all.
                 guard error.name == "org.bluez.Error.AlreadyExists" else { throw error }
                 _ = try? await unregisterAdvertisement(on: adapter)
                 try await exportAndRegister(advertising, on: adapter)

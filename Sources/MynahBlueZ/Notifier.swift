@@ -334,7 +334,7 @@ private struct ValueLimit {
     var isUncertain: Bool { isUnknown }
 
     mutating func apply(to centrals: some Sequence<CentralTable.Central>) {
-        // Every link carries the length of the default ATT_MTU.
+        // Every link carries a value that fits the default ATT_MTU.
         guard count > GATT.defaultMTU - GATT.notificationHeaderLength else { return }
         for central in centrals {
             if let mtu = central.mtu {

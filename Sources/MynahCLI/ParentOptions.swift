@@ -82,7 +82,9 @@ private struct WatchedEnd: Sendable {
         (self.descriptor, self.events, self.reason) = (descriptor, events, reason)
     }
 
-    /// Calls `body` once, with the message of the first end; returns `false` if no thread can be started.
+    /// Calls `body` once, with the message of the first process or pipe that ends.
+    ///
+    /// Returns `false` if no thread can be started.
     static func wait(for ends: [WatchedEnd], _ body: @escaping @Sendable (String) -> Void) -> Bool {
         SystemThread.attempt {
             SystemThread.blockSignals()

@@ -27,7 +27,8 @@ package enum FaultEffect: Hashable, Sendable {
     case refuseSubscription
     /// The device refuses connections.
     case refuseConnection
-    /// The device deletes the bond of the central, or all bonds if the trigger is a time.
+    /// The device deletes the bond of the central, or all bonds if the trigger is a time and no central is
+    /// selected.
     case loseBond(LostBond)
     /// A service or a characteristic disappears until the fault is turned off, and Service Changed is sent.
     case changeServices(removing: AttributeKey)

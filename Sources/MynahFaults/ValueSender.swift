@@ -16,7 +16,9 @@ struct ValueSender: Sendable {
         return (error.map { [.warn(Self.message(of: $0, isOwn: false))] } ?? []) + actions
     }
 
-    /// The message about an error of a value: `isOwn` if a fault has changed it, and otherwise if it waited.
+    /// The message about a value that could not be sent.
+    ///
+    /// With `isOwn`, a fault has changed the value. Otherwise the value was delayed.
     static func message(of error: RadioError, isOwn: Bool) -> String {
         "a value that \(isOwn ? "a fault has changed" : "was held up") cannot be sent: \(error)"
     }

@@ -129,8 +129,8 @@ struct AdvertisementComposition {
         if let name {
             if isNameInScanResponse { bytes.scanResponse.append(name) } else { bytes.data.append(name) }
         }
-        // Captures of iOS 7 and of iOS 13 have it in the scan response: with a 128-bit UUID there is no
-        // other room.
+        // Captures of iOS 7 and of iOS 13 have the overflow area in the scan response: with a 128-bit UUID,
+        // it fits nowhere else.
         if !overflow.isEmpty { bytes.scanResponse.append(overflow.structure) }
         return bytes
     }

@@ -199,7 +199,7 @@ extension AppLifecycle {
             enter(.background(running))
             return []
         }
-        // An app that was kept awake for its work gets no more time after that work.
+        // An app that ran only because of its work is suspended when the work ends.
         guard !running.mayIdle(now) else { return [] }
         enter(.suspended)
         return [.suspended]

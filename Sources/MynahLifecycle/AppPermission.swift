@@ -68,7 +68,7 @@ package struct AppPermission: Sendable {
     package func state(on phone: RadioState) -> RadioState {
         switch phone {
         case .poweredOn, .poweredOff, .unauthorized: isAllowed ? phone : .unauthorized
-        // Apple's order of states has these before unauthorized.
+        // In Apple's order of states, these come before unauthorized.
         case .unknown, .resetting, .unsupported: phone
         }
     }

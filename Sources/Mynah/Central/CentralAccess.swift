@@ -87,7 +87,7 @@ struct CentralAccess: Sendable {
             } catch {
                 guard let manager = phone.central.memory.manager(reference) else { return }
                 let warning = RadioWarning("scanRefused", "the scan could not be started: \(error)")
-                // An app's program hears of no warning.
+                // A warning is not reported to an app's program, but to the phone's sink.
                 guard manager.app == nil else { return phone.reports.report(.warning(warning)) }
                 _ = manager.deliver(.warning(warning))
             }

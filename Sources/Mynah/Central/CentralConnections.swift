@@ -183,7 +183,7 @@ final class CentralConnections {
         body(&memory.ledger, &actions)
         endDelays()
         meter.update()
-        // The events that follow go to programs, and the state has to be saved by then.
+        // The state is saved before programs receive the resulting events.
         preservation.save()
         guard !isCarryingOut else { return }
         isCarryingOut = true
@@ -271,7 +271,7 @@ final class CentralConnections {
     ) {
         let error = end.error ?? RadioError(.disconnected, "connecting to \(address) was cancelled")
         let report = { (manager: CentralManagerState, peripheral: Peripheral) in
-            // With the radio gone an app's peripherals are disconnected without a callback.
+            // If the radio was lost, an app's peripherals are disconnected without a callback.
             guard manager.app == nil || end.error?.code != .lost else { return }
             manager.pass(.disconnected(peripheral, end))
         }
@@ -290,7 +290,8 @@ final class CentralConnections {
     ) {
         if let manager = memory.manager(key), let peripheral = manager.asked[address] {
             peripheral.note(.ended)
-            // An app that this relaunches is restored with the peripheral, and may ask for it again.
+            // The report may relaunch the app, which then gets the peripheral restored and may connect it
+            // again.
             report(manager, peripheral)
             if memory.ledger.state(of: address, for: key) == .disconnected { manager.released(address) }
         }

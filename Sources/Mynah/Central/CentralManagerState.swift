@@ -268,7 +268,7 @@ final class CentralManagerState {
     func peripheral(_ identifier: PeripheralIdentifier, make: () -> Peripheral) -> Peripheral {
         if let known = peripherals[identifier] { return known }
         if peripherals.count >= Self.limit {
-            // A program that holds one still has it.
+            // A program that holds a removed peripheral can still use it.
             let used = Set(asked.values.map(\.identifier))
             peripherals = peripherals.filter { used.contains($0.key) }
         }
@@ -291,7 +291,7 @@ final class CentralManagerState {
     /// Records that the manager requests a connection to the peripheral at an address.
     func ask(for peripheral: Peripheral, at address: DeviceAddress) {
         asked[address] = peripheral
-        // It may have been forgotten.
+        // The peripheral may have been removed from the list.
         peripherals[peripheral.identifier] = peripheral
     }
 

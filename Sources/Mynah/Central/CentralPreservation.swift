@@ -62,7 +62,7 @@ final class CentralPreservation {
     /// The restored state to report to a manager when its app runs again.
     func restored(_ manager: CentralManagerState) -> RestoredCentralState {
         let devices = memory.ledger.devices(of: manager.key)
-        // The end of a link relaunches the app, so it comes last.
+        // The peripheral whose link ended, which relaunched the app, comes last.
         let ended = manager.asked.keys.filter { !devices.contains($0) }.sorted { $0.isBefore($1) }
         return RestoredCentralState(
             scanServices: manager.scan?.request.services, scanOptions: manager.scan?.options,

@@ -118,7 +118,7 @@ final class KeptTables {
     func save() {
         guard isLoaded else { return }
         let kept = tables.sorted { $0.value.lastUse < $1.value.lastUse }.filter { address, table in
-            // A device may have paired since it was asked.
+            // A device may have paired since it was last asked for attributes.
             let link = memory.ledger.link(to: address)
             return table.isKept
                 && (bonded.contains(address) || link.map { memory.isBonded($0) } == true)

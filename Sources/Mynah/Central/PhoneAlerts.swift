@@ -96,7 +96,7 @@ final class PhoneAlerts {
         for action in actions {
             switch action {
             case .shown(let alert): report(alert, .shown)
-            // Only `open()` opens one.
+            // Only `open()` opens alerts.
             case .opened: break
             case .dismissed(let alert): report(alert, .dismissed)
             }

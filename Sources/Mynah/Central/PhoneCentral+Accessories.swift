@@ -25,7 +25,7 @@ extension PhoneCentral {
     }
 
     private func accessoriesChanged(of app: AppProcess) {
-        // As with Bluetooth off, a manager has to ask again for its scan.
+        // As if Bluetooth was off, a manager has to request its scan again.
         for manager in memory.managers where manager.app === app && app.accessories.areAwaited {
             manager.powerLost(keepsScan: memory.keeps(manager.key))
         }

@@ -5,7 +5,7 @@ import MynahLifecycle
 extension PhoneCentral {
     /// Routes an event to the managers that it is for.
     func route(_ event: CentralEvent) -> RadioAnswer {
-        // A radio that is stopped gives up its links, which no app has lost.
+        // When the radio is stopped, its links end, but that is not reported to apps.
         guard phone.isRunning || phone.apps.isEmpty else { return .none }
         switch event {
         case .stateChanged(let new): stateChanged(to: new)

@@ -109,7 +109,7 @@ final class PhoneConnector {
     /// Requests a connection from the radio, under a number.
     func connect(to address: DeviceAddress, _ number: UInt64, timeout: Duration) {
         guard let radio else { return }
-        // The task keeps the radio and not the phone, which may be released meanwhile.
+        // The task keeps the radio alive, but not the phone.
         let task = Task(executorPreference: radio.preferredExecutor) { [work] in
             let outcome: LinkInitiator.Outcome
             do throws(RadioError) {
@@ -133,8 +133,7 @@ extension LinkInitiator.Outcome {
     /// Makes the outcome of an attempt that ended with a radio's error.
     init(_ error: RadioError) {
         switch error.code {
-        // A pending connection does not fail because a link did not come about. A radio that is gone reports
-        // that by itself.
+        // A pending connection stays pending if no link was made. A lost radio reports its loss by itself.
         case .timedOut, .disconnected, .lost: self = .notReached
         case .connectionLimit: self = .noRoom
         default: self = .failed(error)
