@@ -3,7 +3,7 @@ import MynahCore
 /// The flags of characteristics and descriptors in bluetoothd's spelling (parse_chrc_flags,
 /// parse_desc_flags).
 enum GattFlags {
-    /// Returns the flags of a characteristic.
+    /// Returns the flags of a characteristic; a characteristic with a property has at least one flag.
     static func flags(of characteristic: CharacteristicDefinition) -> [String] {
         let properties = characteristic.properties
         let permissions = characteristic.permissions

@@ -29,7 +29,7 @@ struct SocketSubscriptions {
         case impossible
     }
 
-    /// The longest time between the end of a link and the closing of a wrong socket because of it.
+    /// The longest time between the closing of a socket and the end of another link that explains it.
     static let doubtTime: Duration = .milliseconds(500)
 
     private var standings: [AttributeKey: [Peer.ID: Standing]] = [:]

@@ -49,7 +49,7 @@ enum MIDIPacket {
     private struct Reader {
         var rest: ArraySlice<UInt8>
         var high = 0
-        /// The low part of the last timestamp, or `nil` before the first one.
+        /// The low part of the last timestamp, and the running status; both are `nil` before the first one.
         private var last: Int?
         private var running: UInt8?
         private var isExclusive = true

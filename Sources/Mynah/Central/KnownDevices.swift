@@ -135,7 +135,7 @@ final class KnownDevices {
         memory.links[peer.id]?.services = tables.began(peer, to: address)
     }
 
-    /// Drops a device's attribute table, because the bond with the device was deleted.
+    /// Drops a device's attribute table and lost bond, because the bond with the device was deleted.
     func forgotten(_ address: DeviceAddress) {
         lostBonds.forgotten(address)
         tables.forget(address)

@@ -53,7 +53,7 @@ final class PhoneConnector {
         return true
     }
 
-    /// Forgets the current connection request and all awaited devices, because the radio stopped.
+    /// Forgets the current connection request and all awaited devices, because the radio is off or lost.
     func stop() {
         attempt?.task.cancel()
         attempt = nil
