@@ -3,7 +3,7 @@ import MynahHCI
 import MynahSupport
 
 extension HostAdvertiser.Step {
-    /// The purpose of the step, as in the message "refused setting the advertising data".
+    /// The step as a verb phrase for messages, as in "refused setting the advertising data".
     var purpose: String {
         switch self {
         case .setParameters: "setting the advertising parameters"
@@ -19,8 +19,8 @@ extension HostAdvertiser.Step {
 extension HCICommand {
     /// Makes the command for a step of a set, or `nil` if this style needs no command for the step.
     ///
-    /// Both styles send the same legacy PDUs (Core Specification, Vol 4, Part E, 7.8.5 to 7.8.9 and 7.8.52 to
-    /// 7.8.56).
+    /// With either style, the controller sends the same legacy PDUs (Core Specification, Vol 4, Part E, 7.8.5
+    /// to 7.8.9 and 7.8.52 to 7.8.56).
     init?(_ step: HostAdvertiser.Step, of set: UInt8, style: CommandStyle) {
         switch (style, step) {
         case (.legacy, .setParameters(let parameters)):
@@ -77,7 +77,8 @@ extension HCICommand {
         }
         writer.write([0x07, parameters.addressKind] as [UInt8])
         writer.write([0, 0, 0, 0, 0, 0, 0, 0] as [UInt8])
-        // Any power, the PHYs, the set's handle as its identifier, and no reports of scan requests.
+        // Any power, the PHYs, the set's handle as the advertising SID, and no notifications of scan
+        // requests.
         let primary: UInt8 = parameters.extended?.isPrimaryCoded == true ? 0x03 : 0x01
         let secondary = parameters.extended?.secondaryPHY.rawValue ?? 0x01
         let identifier: UInt8 = parameters.extended == nil ? 0 : set & 0x0F
@@ -85,7 +86,7 @@ extension HCICommand {
         return writer.bytes
     }
 
-    /// Encodes a fragment of a set's data, which the controller should not fragment further.
+    /// The parameters of a command with a fragment of data; the controller should not fragment it further.
     private static func bytes(_ fragment: HostAdvertiser.Fragment, of set: UInt8) -> [UInt8] {
         [set, fragment.operation.rawValue, 0x01, UInt8(fragment.bytes.count)] + fragment.bytes
     }

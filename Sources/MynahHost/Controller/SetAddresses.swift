@@ -1,14 +1,14 @@
 import MynahCore
 
-/// Chooses and keeps the addresses of advertising sets that have an address of their own.
+/// Chooses and stores the addresses of advertising sets that do not use the device's address.
 struct SetAddresses {
     private var own: [String: DeviceAddress] = [:]
     /// Makes a new static random address.
     var makeStatic: () -> DeviceAddress? = { nil }
 
-    /// Returns the address of a set.
+    /// Returns the kind of address for a set.
     ///
-    /// A set's own address is kept under the name of the set.
+    /// A set's own random address is stored by the name of the set.
     mutating func address(of set: Advertisement) -> HostAdvertiser.Address {
         switch set.address {
         case nil: return .ofDevice
@@ -31,12 +31,12 @@ struct SetAddresses {
         return configurations
     }
 
-    /// Forgets all addresses, because the radio is reset.
+    /// Removes all addresses, because the radio is reset.
     mutating func reset() { own = [:] }
 }
 
 extension HostAdvertisingSets {
-    /// Returns the reports of the sets, all of which are on the air.
+    /// Returns the reports for sets that are all on the air.
     func reports(
         of sets: [Advertisement], _ wanted: [HostAdvertiser.Configuration]
     ) -> [AdvertisingReport] {
@@ -45,7 +45,7 @@ extension HostAdvertisingSets {
 }
 
 extension AdvertisingReport {
-    /// Combines the reports of sets, of which there is at least one.
+    /// Combines the reports of several sets, at least one.
     init(_ sets: [AdvertisingReport]) {
         self = sets[0]
         otherSets = Array(sets.dropFirst())
