@@ -1,6 +1,6 @@
 /// A command that a screen suggests for a second terminal.
 enum NextCommand {
-    /// The lines that tell how to connect to a device, for a screen of this width.
+    /// The hint with the command that connects to a device, for a screen of this width.
     ///
     /// A name that is too long is replaced by DEVICE.
     static func connect(to name: String, indent: Int = 4, width: Int) -> [String] {
@@ -10,7 +10,7 @@ enum NextCommand {
         return lines(inNewTerminal, fits ? command : "mynah connect DEVICE", indent: indent, width: width)
     }
 
-    /// The lines that tell how to play a device, for a screen of this width.
+    /// The hint with the command that plays a device, for a screen of this width.
     static func run(indent: Int = 4, width: Int) -> [String] {
         lines(inNewTerminal, "mynah run PROFILE", indent: indent, width: width)
     }

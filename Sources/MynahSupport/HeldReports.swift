@@ -6,7 +6,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
         /// No report is held.
         case passing
-        /// Reports are held until a change is written; the number tells this wait from others.
+        /// Reports are held until a change is written; the number identifies this wait.
         case waiting(Int)
         /// A thread is passing on the held reports.
         case releasing

@@ -9,7 +9,7 @@ enum CommandStyle: Hashable {
     case extended
 }
 
-/// The version, features and buffers that a controller reports during bring-up.
+/// The features and buffers that a controller reports during bring-up.
 struct ControllerProfile: Hashable {
     /// The controller's buffers for ACL data: their size in bytes and their number (Core Specification, Vol
     /// 4, Part E, 7.8.2).

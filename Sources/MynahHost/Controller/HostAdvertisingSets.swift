@@ -116,7 +116,7 @@ struct HostAdvertisingSets {
 
     /// Handles the beginning of a link.
     ///
-    /// If several sets are connectable, only `stopped` tells which of them the controller has stopped.
+    /// If several sets are connectable, only `stopped` reports which of them the controller has stopped.
     mutating func linkBegan(_ role: LEConnection.Role) {
         let isOnlyOne = machines.count(where: \.isConnectable) <= 1
         for index in machines.indices {

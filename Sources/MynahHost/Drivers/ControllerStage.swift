@@ -10,7 +10,7 @@ enum ControllerStage: Hashable {
     case recovering
     /// The links are being ended before the controller is reset.
     case turningOff
-    /// The controller was reset and is not used; `isOpen` tells whether its transport is open.
+    /// The controller was reset and is not used; `isOpen` is `true` if its transport is open.
     case off(isOpen: Bool)
     /// The controller is being brought up after it was turned off.
     case turningOn

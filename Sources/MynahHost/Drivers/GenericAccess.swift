@@ -16,7 +16,7 @@ final class GenericAccess {
     /// A request for a connection; the controller's stop invalidates it.
     struct Request: Sendable {
         fileprivate var number: UInt64
-        /// The controller's epoch, which tells this request from a later one with the same number.
+        /// The controller's epoch, which differs for a later request with the same number.
         fileprivate var epoch: Int
         fileprivate var address: DeviceAddress
         fileprivate var overdue: RadioError

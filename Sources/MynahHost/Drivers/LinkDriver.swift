@@ -151,7 +151,7 @@ final class LinkDriver {
         sendData()
     }
 
-    /// Sends PDUs until the controller has no more room, and tells refused senders about new room.
+    /// Sends PDUs until the controller has no more room, and reports new room to refused senders.
     func sendData() {
         channels.sendData()
         reportRoom()

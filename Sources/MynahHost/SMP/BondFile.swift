@@ -37,7 +37,7 @@ public struct BondFile: Sendable {
         var warning: String?
         /// The bonds, or `nil` if there is no usable file.
         var store: BondStore?
-        /// Whether the file may be overwritten; not so if it is unusable and could not be renamed.
+        /// `false` if the file is unusable and could not be renamed, so that it must not be overwritten.
         var mayReplace = true
     }
 

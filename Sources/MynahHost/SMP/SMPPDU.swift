@@ -5,7 +5,7 @@ import MynahSupport
 ///
 /// Descriptions of PDUs contain no keys, because logs show them.
 enum SMPPDU: Hashable, Sendable {
-    /// The first byte of a PDU, which tells its kind.
+    /// The first byte of a PDU, which identifies its kind.
     enum Code: UInt8, Hashable, Sendable, CaseIterable {
         case pairingRequest = 0x01
         case pairingResponse = 0x02

@@ -20,7 +20,7 @@ package struct ListeningSocket: Sendable {
         case system(SystemError)
     }
 
-    /// The device and inode of a socket's file, which tell it from a later file with the same path.
+    /// The device and inode of a socket's file, which differ for a later file with the same path.
     private struct FileIdentity: Hashable {
         var device: dev_t
         var inode: ino_t

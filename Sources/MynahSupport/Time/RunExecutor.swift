@@ -5,8 +5,8 @@ import Glibc
 /// Runs the work of a radio, or of a whole run with virtual time, one job after the other, in order.
 ///
 /// With the machine's time, a packet from a transport is handled in the call that delivers it, without a
-/// change of thread. If another thread is running jobs already, that thread also handles the packet. Jobs of
-/// actors that are queued while no thread is running jobs run on the concurrent pool.
+/// change of thread. If another thread is running jobs already, that thread also handles the packet. If an
+/// actor's job is queued while no thread is running jobs, the job runs on the concurrent pool.
 ///
 /// With virtual time, all jobs run on one thread of the run, and the time advances when no job is left. All
 /// tasks must then prefer this executor; any other task would resume on the concurrent pool.
