@@ -2,8 +2,7 @@ package import MynahCore
 import MynahSupport
 
 extension AdvertisingReport {
-    /// The uses of the set by centrals and scanners, and its PHYs, or `nil` for the default: connectable
-    /// legacy advertising.
+    /// The properties and PHYs of the set in words, or `nil` for connectable legacy advertising.
     package var kindInWords: String? {
         var words: [String] = []
         if let extended {

@@ -2,11 +2,11 @@ package import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Describes advertising data in words, which a screen shows next to the bytes.
+/// Describes advertising data in words.
 package enum AirWords {
-    /// The words, the most useful first, because a narrow terminal cuts the end.
+    /// The words for each part of the data, the most useful first, because a narrow terminal cuts the end.
     ///
-    /// The bits of the services in `known` are looked for in an overflow area.
+    /// `known` are the services to look for in an overflow area.
     package static func of(
         _ advertisement: AdvertisementData, among known: [BluetoothUUID], naming isNamed: Bool
     ) -> [String] {
@@ -29,8 +29,9 @@ package enum AirWords {
         return words.map { PrintableText.of($0) }
     }
 
-    /// Whether the description covers a whole structure: flags, service UUIDs, names and the TX power have
-    /// words of their own.
+    /// Whether a structure is described here as a whole.
+    ///
+    /// Service UUIDs, names, flags and the TX power are described separately.
     private static func isDescribed(_ structure: ADStructure) -> Bool {
         !(0x01...0x0A).contains(structure.type.rawValue)
     }

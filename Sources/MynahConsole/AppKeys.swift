@@ -3,11 +3,12 @@ package import MynahLifecycle
 
 /// A key of the terminal that concerns a run's apps.
 package enum AppKey: Hashable, Sendable {
-    /// Later keys are for the app with this number; apps are counted from 1, phone by phone, in the order of
-    /// the command line.
+    /// Select the app with this number for later keys.
+    ///
+    /// Apps are numbered from 1, phone by phone, in the order of the command line.
     case choose(Int)
     case transition(AppTransition)
-    /// Open the last alert.
+    /// Open the alert that was shown last.
     case openAlert
 
     /// The meaning of a key, or `nil` if it has no meaning.
@@ -25,17 +26,16 @@ package enum AppKey: Hashable, Sendable {
     }
 }
 
-/// Interprets keys that were typed on a terminal: digits of a passkey while one is asked for, and keys for
-/// apps.
+/// Interprets keys that were typed on a terminal: digits of a requested passkey, and keys for apps.
 package struct TypedKeys: Sendable {
-    /// The result of a typed key.
+    /// The result of typing a key.
     package enum Typed: Hashable, Sendable {
         /// A passkey was entered.
         case number(UInt32)
         case app(AppKey)
     }
 
-    /// The digits of a passkey that was not entered yet.
+    /// The digits typed so far of a passkey.
     package private(set) var digits = ""
 
     // A passkey has six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
@@ -45,8 +45,7 @@ package struct TypedKeys: Sendable {
 
     /// Handles a typed key; returns its result, or `nil` if there is none.
     ///
-    /// Digits belong to a passkey while one is asked for. When the pairing has ended, its digits are
-    /// forgotten.
+    /// While a passkey is requested, digits belong to it. After the request has ended, they are discarded.
     package mutating func type(_ key: UInt8, isNumberAsked: Bool) -> Typed? {
         if !isNumberAsked { digits = "" }
         switch key {
@@ -64,7 +63,9 @@ package struct TypedKeys: Sendable {
     }
 }
 
-/// The app that keys act on: the chosen one, or else, if there is only one phone, the app that was last in
+/// The app to which keys apply.
+///
+/// This is the selected app. If none is selected and there is only one phone, it is the app that was last in
 /// the foreground.
 package struct AppKeys: Sendable {
     /// A phone with its apps.
@@ -78,24 +79,24 @@ package struct AppKeys: Sendable {
         case nothing
         /// An action of the user on an app or its phone.
         case action(UserAction, AppTarget, ObjectIdentifier)
-        /// The app is not known, because none was chosen and there are several phones.
+        /// No app is selected, and there are several phones.
         case ambiguous(phones: Int)
     }
 
     private var apps: [String]
     private var phones: [KeyedPhone] = []
-    /// The name in events of the chosen app, or `nil` if none was chosen.
+    /// The name in events of the selected app, or `nil` if none is selected.
     package private(set) var chosen: String?
 
     /// Whether there are several apps to choose from.
     package var canChoose: Bool { phones.reduce(0) { $0 + $1.apps.count } > 1 }
 
-    /// Begins with apps, by their names in events, in the order in which a screen numbers them.
+    /// Makes keys for apps, whose names are in the order in which the screen numbers them.
     package init(apps: [String]) {
         self.apps = apps
     }
 
-    /// Sets the apps of a phone, to which keys apply from now on.
+    /// Sets the apps of a phone.
     ///
     /// The number of an app never changes.
     package mutating func set(_ apps: [String], of phone: ObjectIdentifier) {
@@ -108,7 +109,7 @@ package struct AppKeys: Sendable {
         if chosen.map({ self.phone(of: $0) == nil }) == true { chosen = nil }
     }
 
-    /// Removes a phone that is no longer played.
+    /// Removes a phone and its apps.
     package mutating func remove(_ phone: ObjectIdentifier) {
         if chosen.map({ self.phone(of: $0)?.id == phone }) == true { chosen = nil }
         phones.removeAll { $0.id == phone }
@@ -130,7 +131,7 @@ package struct AppKeys: Sendable {
         case .choose: return .nothing
         case .transition(let transition):
             return .action(.transition(transition), chosen.map { .named($0) } ?? .lastInFront, phone.id)
-        // The alert is the phone's.
+        // The alert belongs to the phone, and not to an app.
         case .openAlert: return .action(.openAlert, .every, phone.id)
         }
     }

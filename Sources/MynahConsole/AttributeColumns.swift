@@ -7,7 +7,7 @@ struct AttributeColumns {
     private let nameWidth: Int
     private let isNarrow: Bool
 
-    /// The width of the four counters, with the gaps before them.
+    /// The width of the columns for counts and rate, including the gaps before them.
     private static let counters = 4 * 7
     private static let widestName = 36
 
@@ -18,7 +18,7 @@ struct AttributeColumns {
         nameWidth = min(Self.widestName, max(8, room))
     }
 
-    /// The items for a device's attributes; the heading of the device is part of the first item.
+    /// The lines for each attribute of a device; the first item also has the table's heading.
     func items(_ group: (device: String, rows: [ScreenModel.Row])) -> [[String]] {
         var items = group.rows.map { [line($0)] }
         let device = PrintableText.of(group.device)

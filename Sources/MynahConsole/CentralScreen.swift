@@ -3,20 +3,21 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// The part of a screen for apps that are centrals: their scans, their devices, and alerts.
+/// The part of a run's screen for apps that are centrals: scans, devices and alerts.
 struct CentralScreen: Sendable {
-    /// A device that an app uses.
+    /// A device that an app connects to.
     struct Link: Sendable {
-        /// The name of the app, as in events; empty if there is only one app.
+        /// The name of the app in events, or an empty text if there is only one app.
         var app: String
-        /// The UUID by which the app identifies the device.
+        /// The identifier of the device in the app.
         var peripheral: BluetoothUUID?
         var name: String
         var state: String
         /// The last event with a value that the device sent or the app read.
         var last: DeviceEvent?
 
-        /// The description of the value, which comes first because a narrow terminal cuts the end.
+        /// The last value and its attribute, or `nil`; the value is first, because a narrow terminal cuts the
+        /// end.
         var value: String? {
             last.flatMap { event in
                 ValueText(event).map { "\($0.text)  \(event.payload.attribute?.name ?? "")" }
@@ -42,9 +43,9 @@ struct CentralScreen: Sendable {
 
     private var scans = ScreenScans()
     private(set) var links: [Link] = []
-    /// The alerts, the last of which is on top.
+    /// The open alerts; the last one is on top.
     private(set) var alerts: [Alert] = []
-    /// Whether an app plays a central.
+    /// Whether any app is a central.
     private(set) var isUsed = false
 
     mutating func note(_ event: DeviceEvent) {
@@ -66,11 +67,11 @@ struct CentralScreen: Sendable {
             guard let index = alerts.lastIndex(where: { $0 == alert }) else { return }
             alerts.remove(at: index)
         case (.appTerminated, _), (.appQuit, _):
-            // The links that the system keeps are reported when it is relaunched.
+            // The links that the system preserves are reported again when it relaunches the app.
             return links.removeAll { $0.app == app }
         case (_, .state(let state)):
             guard state != .poweredOn else { return }
-            // A phone's own events are of all its apps.
+            // An event of a phone concerns all its apps.
             let apps = app.split(separator: ", ").map(String.init)
             return links.removeAll { app.isEmpty || apps.contains($0.app) }
         default: return
@@ -92,9 +93,9 @@ struct CentralScreen: Sendable {
 
     // MARK: Lines
 
-    /// The alerts, the scans and the devices; empty if no app plays a central.
+    /// The alerts, the scans and the devices, or no sections if no app is a central.
     ///
-    /// If no device is connected, `hint` tells how to connect one.
+    /// `hint` says how to connect a device, and is shown if none is connected.
     func sections(severalApps: Bool, hint: [String]) -> [ScreenSection] {
         guard isUsed else { return [] }
         func owner(_ app: String) -> String {

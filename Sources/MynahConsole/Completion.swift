@@ -1,10 +1,10 @@
 /// The result of the Tab key on a line.
 package enum Completion: Hashable, Sendable {
-    /// No candidate fits.
+    /// No candidate matches.
     case none
     /// A text to insert at the cursor.
     case insert(String)
-    /// Several candidates have no further text in common, and are listed.
+    /// Several candidates match, and must be listed, because they have no further text in common.
     case list([String])
 
     /// Completes the last word of the text before the cursor with one of the candidates.
@@ -19,8 +19,9 @@ package enum Completion: Hashable, Sendable {
         return candidates.count > 1 ? .list(candidates) : .none
     }
 
-    /// The end of the text with which every candidate begins, from the start of a word; a candidate may
-    /// contain spaces.
+    /// The typed text with which every candidate begins, from the start of a word to the cursor.
+    ///
+    /// The text may contain spaces, because a candidate may.
     private static func typed(_ before: String, _ candidates: [String]) -> Substring? {
         let starts =
             [before.startIndex] + before.indices.filter { before[$0] == " " }.map(before.index(after:))
@@ -29,8 +30,9 @@ package enum Completion: Hashable, Sendable {
         }
     }
 
-    /// The candidates in columns, ordered downwards; none is cut, and one that is wider than the terminal has
-    /// a line of its own.
+    /// The candidates in columns, ordered downwards.
+    ///
+    /// Candidates are not cut: one that is wider than the terminal is on a line of its own.
     package static func columns(_ candidates: [String], width: Int) -> [String] {
         let widest = candidates.map { DisplayWidth.of($0) }.max() ?? 0
         // The last column of the terminal stays free: some terminals wrap after it.

@@ -1,9 +1,9 @@
-/// Parses the words of a command line in the form in which a shell passes them to a completion.
+/// Reads the words of a command line that a shell passes to a completion.
 ///
-/// zsh and fish pass the words themselves. bash also splits them at `=` and `:`, which become words of their
-/// own, and keeps quotes and backslashes.
+/// zsh and fish pass the words unchanged. bash also splits them at `=` and `:`, which become words
+/// themselves, and keeps quotes and backslashes.
 package enum CompletionWords {
-    /// The value of an option, from `NAME VALUE` or `NAME=VALUE`, or `nil` if there is none.
+    /// The value of an option, given as `NAME VALUE` or `NAME=VALUE`, or `nil` if there is none.
     ///
     /// If the option occurs several times, the last value is used.
     package static func value(of option: String, in words: [String]) -> String? {
@@ -19,7 +19,7 @@ package enum CompletionWords {
         } else {
             value = String(words[place].dropFirst(option.count + 1))
         }
-        // The pieces that bash has cut belong together.
+        // This joins the parts into which bash has split the value.
         while let cut = rest.popFirst(), !cut.isEmpty, cut.allSatisfy({ $0 == ":" || $0 == "=" }) {
             value += cut + (rest.popFirst() ?? "")
         }

@@ -3,7 +3,7 @@ package import MynahSupport
 
 // The faults of a device.
 extension ControlText {
-    /// A line for each fault: its name, whether it is on, and the number of times that it was applied.
+    /// A line for each fault: its name, its state, and how often it was applied.
     package static func faults(_ answer: JSON) -> [String] {
         let faults = list(of: answer)
         let width = faults.map { DisplayWidth.of($0.name) }.max() ?? 0
@@ -15,12 +15,12 @@ extension ControlText {
         }
     }
 
-    /// The names of the faults of the devices that a command line names, or of all devices.
+    /// The names of the faults of the devices in a command line, or of all devices if it names none.
     package static func faultNames(_ answer: JSON, of words: [String]) -> [String] {
         devices(answer, of: words).flatMap { list(of: $0).map(\.name) }
     }
 
-    /// The devices that a command line names, or all devices.
+    /// The devices whose names are in a command line, or all devices if it names none.
     static func devices(_ answer: JSON, of words: [String]) -> [JSON] {
         let devices = answer["devices"]?.arrayValue ?? []
         let named = devices.filter { words.contains($0["device"]?.stringValue ?? "") }

@@ -2,7 +2,7 @@ package import MynahSupport
 
 // The scenarios of a device.
 extension ControlText {
-    /// Whether an event reports the end of a scenario that has passed.
+    /// Whether the event of a scenario's end reports that the scenario has passed.
     package static func isPass(_ end: JSON) -> Bool { end["result"]?.stringValue == "pass" }
 
     /// Whether a device is playing a scenario.
@@ -10,8 +10,9 @@ extension ControlText {
         scenarios(device).contains { $0["name"]?.stringValue == name && $0["playing"]?.boolValue == true }
     }
 
-    /// The body of the request that waits for the end of a scenario; `begun` is the answer to the request
-    /// that started it.
+    /// The body of a request that waits for the end of a scenario.
+    ///
+    /// `begun` is the response to the request that started the scenario.
     package static func wait(forEndOf begun: JSON, within time: String) -> [JSON.Member] {
         let match = JSON.object([
             .init("event", "scenario.ended"), .init("device", begun["device"] ?? .null),
@@ -23,10 +24,10 @@ extension ControlText {
         ]
     }
 
-    /// The first event of a list.
+    /// The first event in a response, or `nil` if there is none.
     package static func firstEvent(_ page: JSON) -> JSON? { page["events"]?.arrayValue?.first }
 
-    /// The names of the scenarios of the devices that a command line names, or of all devices.
+    /// The names of the scenarios of the devices in a command line, or of all devices if it names none.
     package static func scenarioNames(_ answer: JSON, of words: [String]) -> [String] {
         devices(answer, of: words).flatMap { device in
             scenarios(device).compactMap { $0["name"]?.stringValue }

@@ -4,9 +4,9 @@ import MynahProfiles
 package import MynahSupport
 import MynahValues
 
-/// Formats the answers of the control API for people.
+/// Formats responses of the control API for users.
 package enum ControlText {
-    /// A line for each device: its name, its state, its address and its app's state.
+    /// A line for each device: its name, its state, its address and the state of its app.
     package static func devices(_ answer: JSON) -> [String] {
         let devices = answer["devices"]?.arrayValue ?? []
         let width = devices.compactMap { $0["device"]?.stringValue }.map(DisplayWidth.of).max() ?? 0
@@ -30,12 +30,12 @@ package enum ControlText {
         return PrintableText.of(parts.compactMap { $0 }.joined(separator: "  "))
     }
 
-    /// The name of a clock and its time.
+    /// The name of a clock and its current time.
     package static func clock(_ answer: JSON) -> String {
         [answer["clock"], answer["now"]].compactMap { $0?.stringValue }.joined(separator: "  ")
     }
 
-    /// A device: its state, its centrals and its attributes.
+    /// The lines about a device: its state, its centrals and its attributes.
     package static func device(_ device: JSON) -> [String] {
         var lines = [PrintableText.of(device["device"]?.stringValue ?? "") + "  " + summary(device)]
         if let data = device["advertising"]?["data"]?.stringValue { lines.append("  data           \(data)") }
@@ -74,13 +74,13 @@ package enum ControlText {
         return ValueText(bytes, of: uuid.flatMap { BluetoothUUID($0) }, attribute["fields"]).text
     }
 
-    /// A line for each event of an answer, after a line with the number of lost events.
+    /// A line for each event in a response, after a line with the number of lost events if there are any.
     package static func events(_ answer: JSON) -> [String] {
         (answer["lost"]?.integerValue.map { [lost($0)] } ?? [])
             + (answer["events"]?.arrayValue ?? []).map { event($0, isVirtual: isVirtual(answer)) }
     }
 
-    /// Whether the times of an answer are virtual, as told by the `clock` that was added to it.
+    /// Whether the times in a response are virtual, according to its field `clock`.
     package static func isVirtual(_ answer: JSON) -> Bool {
         answer["clock"].map { $0 != "real" } ?? false
     }
@@ -91,7 +91,7 @@ package enum ControlText {
 
     /// The line for an event; an event that this version does not know is shown as JSON.
     ///
-    /// A stream has `{"event": "lost", "count": N}` in place of lost events.
+    /// In a stream, `{"event": "lost", "count": N}` replaces lost events.
     package static func event(_ json: JSON, isVirtual: Bool = false) -> String {
         if json["event"]?.stringValue == "lost", let count = json["count"]?.integerValue {
             return lost(count)
@@ -101,12 +101,12 @@ package enum ControlText {
         return EventText.line(of: event)
     }
 
-    /// The sentence of a problem document after `error: `, and the nearest events below it.
+    /// The lines about a problem document: its message, and the events that match best.
     package static func error(_ problem: JSON) -> [String] {
         var lines = ["error: " + PrintableText.of(problem["detail"]?.stringValue ?? problem.text)]
         for near in problem["nearest"]?.arrayValue ?? [] {
             let differs = (near["differs"]?.arrayValue ?? []).compactMap(\.stringValue)
-            // An event that should not have happened, or not in this order.
+            // Without differences, the event should not have happened, or not in this order.
             let note = differs.isEmpty ? "matches" : "differs in \(differs.joined(separator: ", "))"
             lines.append("  nearest: \(event(near, isVirtual: isVirtual(problem)))  (\(note))")
         }
@@ -116,9 +116,9 @@ package enum ControlText {
         return lines
     }
 
-    /// The issues of a profile in a problem document, each in the form in which `check` prints it.
+    /// The issues of a profile in a problem document, in the format of `check`.
     ///
-    /// `file` is the profile's path as the user gave it.
+    /// `file` is the path of the profile as written by the user.
     package static func issues(_ problem: JSON, of file: String) -> [String] {
         (problem["issues"]?.arrayValue ?? []).map { issue in
             let severity = issue["severity"]?.stringValue.flatMap(ProfileIssue.Severity.init) ?? .error
@@ -134,7 +134,7 @@ package enum ControlText {
 }
 
 extension JSON {
-    /// The member with a key, or `nil` if there is none, or if this is not an object.
+    /// The value of a key, or `nil` if the key is missing or this is not an object.
     subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
@@ -146,7 +146,7 @@ extension String {
     fileprivate var trimmingEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
 }
 
-// Answers of one value.
+// Responses with one value.
 extension ControlText {
     /// The name of the device in an answer.
     package static func name(_ answer: JSON) -> String {
@@ -165,7 +165,7 @@ extension ControlText {
         return hex + (words.map { "  " + $0 } ?? "")
     }
 
-    /// A value, and the number of centrals that it was sent to, if the radio counts them.
+    /// A value, followed by the number of centrals to which it was sent if the radio counts them.
     package static func sent(_ answer: JSON, of attribute: String) -> String {
         let value = value(answer, of: attribute)
         guard let count = answer["sent"]?.integerValue else { return value }
@@ -180,19 +180,19 @@ extension ControlText {
     /// The sequence number of an event.
     package static func seq(_ answer: JSON) -> String { answer["seq"]?.text ?? "" }
 
-    /// The names of the devices in a list.
+    /// The names of the devices in a response.
     package static func deviceNames(_ answer: JSON) -> [String] {
         (answer["devices"]?.arrayValue ?? []).compactMap { $0["device"]?.stringValue }
     }
 
-    /// The names of the phones of the devices in a list, each once.
+    /// The names of the phones in a response, without duplicates.
     package static func phoneNames(_ answer: JSON) -> [String] {
         (answer["devices"]?.arrayValue ?? []).compactMap { $0["phone"]?.stringValue }.reduce(into: []) {
             if !$0.contains($1) { $0.append($1) }
         }
     }
 
-    /// The numbers of the requests among events that were not answered.
+    /// The numbers of the requests in a list of events that are not answered yet.
     package static func askedRequests(_ answer: JSON) -> [String] {
         var open: [Int] = []
         for event in answer["events"]?.arrayValue ?? [] {
@@ -206,14 +206,14 @@ extension ControlText {
         return open.map(String.init)
     }
 
-    /// The paths of the attributes of the devices that a command line names, or of all devices.
+    /// The paths of the attributes of the devices in a command line, or of all devices if it names none.
     package static func attributeNames(_ answer: JSON, of words: [String]) -> [String] {
         named(answer, words).flatMap { device in
             (device["attributes"]?.arrayValue ?? []).compactMap { $0["path"]?.stringValue }
         }
     }
 
-    /// The variables of the devices that a command line names, or of all devices.
+    /// The variables of the devices in a command line, or of all devices if it names none.
     package static func variableNames(_ answer: JSON, of words: [String]) -> [String] {
         named(answer, words).flatMap { device -> [String] in
             guard case .object(let members)? = device["variables"] else { return [] }

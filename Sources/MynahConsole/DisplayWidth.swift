@@ -3,12 +3,12 @@
 /// A wide character takes two columns, and a combining character none. A character with ambiguous width takes
 /// one column, as on terminals outside East Asian locales.
 package enum DisplayWidth {
-    /// The number of columns of a text without control characters.
+    /// The width of a text without control characters, in columns.
     package static func of(_ text: String) -> Int {
         text.reduce(0) { $0 + of($1) }
     }
 
-    /// The number of columns of one visible character.
+    /// The width of one visible character, in columns.
     package static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
@@ -16,12 +16,13 @@ package enum DisplayWidth {
         return scalars.reduce(0) { $0 + of($1) }
     }
 
-    /// Whether a sequence is drawn as one emoji, because of its first character or of the variation selector
-    /// for emoji.
+    /// Whether a sequence of scalars is drawn as one emoji.
+    ///
+    /// The first scalar is an emoji by default, or the sequence has the variation selector for emoji.
     private static func isEmoji(
         _ first: Unicode.Scalar, in scalars: Character.UnicodeScalarView
     ) -> Bool {
-        // Two regional indicators have one column each, and a flag both.
+        // A regional indicator has one column, so a flag of two has two columns.
         guard first.properties.isEmoji, !isRegionalIndicator(first) else { return false }
         return first.properties.isEmojiPresentation || scalars.contains("\u{FE0F}")
     }
@@ -35,7 +36,7 @@ package enum DisplayWidth {
 
     private static func isZero(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        // Vowels and final consonants of Hangul join the syllable before them.
+        // Hangul vowels and final consonants join the syllable before them.
         case 0x1160...0x11FF, 0xD7B0...0xD7FF: return true
         // A soft hyphen is drawn, unlike other format characters.
         case 0xAD: return false
@@ -55,10 +56,10 @@ package enum DisplayWidth {
         wide.contains { $0.contains(scalar.value) }
     }
 
-    /// Wide and fullwidth characters (EastAsianWidth.txt, Unicode 17.0), without those that are emoji by
-    /// default.
+    /// The ranges of wide and fullwidth characters (EastAsianWidth.txt, Unicode 17.0).
     ///
-    /// A range may span unassigned and combining characters.
+    /// Characters that are emoji by default are left out. A range may include unassigned and combining
+    /// characters.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2630...0x2637, 0x268A...0x268F, 0x2E80...0x303E,
         0x3041...0x3247, 0x3250...0xA4C6, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF,

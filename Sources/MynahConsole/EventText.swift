@@ -5,7 +5,7 @@ import MynahSupport
 
 /// Formats events as lines for people.
 package enum EventText {
-    /// The time, the event and its fields.
+    /// The line of an event: its time, its name and its fields.
     package static func line(of event: DeviceEvent) -> String {
         let detail = detail(of: event)
         let name =
@@ -13,7 +13,7 @@ package enum EventText {
         return "\(event.time.localClock)  \(name)"
     }
 
-    /// A line that begins with the name of the device: the one in the event, or else `device`.
+    /// The line of an event after the name of its device: the one in the event, or else `device`.
     package static func line(of event: DeviceEvent, device: String) -> String {
         var event = event
         let device = event.device ?? device
@@ -21,7 +21,7 @@ package enum EventText {
         return "\(device): \(line(of: event))"
     }
 
-    /// The event and its fields, without columns.
+    /// The name and the fields of an event, without columns.
     static func phrase(of event: DeviceEvent) -> String {
         let detail = detail(of: event)
         return event.name.rawValue + (detail.isEmpty ? "" : " " + detail)
@@ -33,7 +33,7 @@ package enum EventText {
         let parts: [String] =
             switch (event.name, event.payload) {
             case (_, .ready(let ready)):
-                // One line, also if a profile's name has line breaks.
+                // This is one line even if a profile's name contains line breaks.
                 [PrintableText.of(parts(of: ready).joined(separator: "  "))]
             case (_, .advertising(let report)): device + parts(of: report)
             case (_, .scan(let scan)):
@@ -59,13 +59,14 @@ package enum EventText {
         return [played, phone, control, page(of: ready).map { "page \($0)" }].compactMap { $0 }
     }
 
-    /// The address of the web page, or `nil` if a browser cannot reach the control API.
+    /// The address of the web page, or `nil` if the control API has no HTTP address.
     static func page(of ready: EventPayload.Ready) -> String? {
         ready.control.flatMap { $0.hasPrefix("http://") ? "\($0)/" : nil }
     }
 
-    /// The text of a passkey's event; the number comes before the link, because a narrow terminal cuts the
-    /// end.
+    /// The parts of the text about a passkey.
+    ///
+    /// The passkey is near the start, because a narrow terminal cuts the end.
     private static func passkey(_ event: DeviceEvent) -> [String] {
         let first = ["device", "step", "passkey", "entered"]
         let fields = first.compactMap { key in event.fields.first { $0.key == key } }
@@ -100,7 +101,7 @@ package enum EventText {
     private static func peripheral(_ event: DeviceEvent) -> [String] {
         var subject = event.payload.peripheral?.title
         if case .retrieval(let retrieval) = event.payload { subject = retrieval.alias }
-        // An alert may be about no device.
+        // An alert may concern no device.
         var parts = subject == nil ? [] : [PrintableText.of(subject ?? "")]
         let attribute = event.payload.attribute
         let isOfCharacteristic = attribute?.characteristic != nil
@@ -167,8 +168,7 @@ package enum EventText {
         ].compactMap { $0 }
     }
 
-    /// The parts of a text about connection parameters: the current or requested ones, and the answer to a
-    /// request.
+    /// The parts of the text about connection parameters, or about a request for them and the answer.
     private static func parts(of parameters: EventPayload.Parameters) -> [String] {
         var intervals = number(parameters.interval)
         if let longest = parameters.longestInterval, longest != parameters.interval {
@@ -182,7 +182,7 @@ package enum EventText {
         ].compactMap { $0 }
     }
 
-    /// The parts of a text about a channel: the other side, its PSM and an SDU.
+    /// The parts of the text about an L2CAP channel: the peer, the PSM and an SDU.
     private static func parts(of use: EventPayload.ChannelUse) -> [String] {
         [
             use.central?.description ?? PrintableText.of(use.peripheral.title ?? ""), "psm \(use.psm)",

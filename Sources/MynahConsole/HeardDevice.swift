@@ -4,7 +4,7 @@ import MynahProfiles
 package import MynahRun
 package import MynahSupport
 
-/// A received device, as described by its advertising.
+/// A device from which advertising was received.
 package struct HeardDevice: Sendable {
     package let address: DeviceAddress
     package private(set) var advertisement = AdvertisementData()
@@ -25,7 +25,7 @@ package struct HeardDevice: Sendable {
     private var gaps: [Int64] = []
     private var lastEvent: WallTime?
 
-    /// The contents of a device's advertising.
+    /// The advertised content of a device, for finding changes.
     private struct Content: Hashable {
         var data: [UInt8]
         var scanResponse: [UInt8]
@@ -34,7 +34,7 @@ package struct HeardDevice: Sendable {
 
     /// The last contents that were reported as new.
     ///
-    /// There are several, because a device may have several advertising sets, and some beacons change their
+    /// Several are stored, because a device may have several advertising sets, and some beacons change their
     /// data all the time.
     private var told: [Content] = []
 
@@ -45,7 +45,7 @@ package struct HeardDevice: Sendable {
         self.address = address
     }
 
-    /// Adds a sighting, and returns whether its contents are new.
+    /// Adds a sighting; returns whether its content is new.
     package mutating func note(_ sighting: Sighting, at time: WallTime) -> Bool {
         let report = sighting.report
         guard !report.isPeriodic else { return notePeriodic(report, at: time) }
@@ -79,8 +79,8 @@ package struct HeardDevice: Sendable {
         if told.isEmpty, isResponse, sighting.scanResponse.isEmpty { return false }
         var content = Content(
             data: sighting.data, scanResponse: sighting.scanResponse, isConnectable: sighting.isConnectable)
-        // An empty scan response says nothing. Bumble's controller sends the advertising data once more as
-        // one.
+        // An empty scan response is not a change. Bumble's controller repeats the advertising data as a scan
+        // response.
         if content.scanResponse.isEmpty || content.scanResponse == content.data {
             content.scanResponse =
                 told.last { $0.data == content.data }?.scanResponse ?? told.last?.scanResponse ?? []
@@ -93,15 +93,15 @@ package struct HeardDevice: Sendable {
 
     /// The advertising interval in milliseconds, or `nil` if too few events were received.
     ///
-    /// The value is the median of the times between events, so that missed events have no effect, minus 5 ms,
-    /// the average random delay.
+    /// The value is the median of the times between events, so that missed events have no effect. The average
+    /// random delay of 5 ms is subtracted.
     package var interval: Double? {
         guard gaps.count >= 4 else { return nil }
         let middle = gaps.sorted()[gaps.count / 2]
         return Double(max(0, middle - 5000) / 100) / 10
     }
 
-    /// The advertised name in a form that is safe for a terminal.
+    /// The advertised name, safe for a terminal, or `nil` if there is none.
     package var name: String? { advertisement.localName.map { PrintableText.of($0) } }
 
     // MARK: JSON
@@ -178,9 +178,9 @@ package struct HeardDevice: Sendable {
 
     // MARK: Text
 
-    /// All advertising data except for the name, in words.
+    /// All advertising data except the name, in words.
     ///
-    /// The bits of the services in `known` are looked for in an overflow area.
+    /// `known` are the services to look for in an overflow area.
     package func description(among known: [BluetoothUUID]) -> String {
         AirWords.joined(
             AirWords.of(advertisement, among: known, naming: false)

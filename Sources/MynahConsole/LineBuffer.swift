@@ -1,39 +1,38 @@
 import MynahSupport
 
-/// The line that the user is typing, without a terminal: it handles keys and returns actions.
+/// The line that the user is typing; this state machine handles keys, and does no terminal I/O.
 package struct LineBuffer: Sendable {
-    /// The result of a key.
+    /// The action after a key.
     package enum Action: Hashable, Sendable {
-        /// The line has changed, and must be drawn.
+        /// Draw the line, because it has changed.
         case changed
-        /// The line was entered.
+        /// Handle the entered line.
         case entered(String)
-        /// The text before the cursor must be completed.
+        /// Complete the text before the cursor.
         case complete
-        /// The input has ended.
+        /// Handle the end of the input.
         case ended
     }
 
     private enum Mode: Hashable, Sendable {
         case plain
         case escape
-        /// After ESC [ or ESC O, with the digits so far.
+        /// After ESC [ or ESC O, with the parameter bytes so far.
         case sequence([UInt8])
     }
 
     package private(set) var characters: [Character] = []
     package private(set) var cursor = 0
     private var history: [String] = []
-    /// The index of the line in the history that is shown; the number of lines means the line that is being
-    /// typed.
+    /// The index of the shown line in `history`; an index after the end means the new line.
     private var place = 0
     private var draft: [Character] = []
     private var mode = Mode.plain
-    /// The bytes of an incomplete character.
+    /// The bytes so far of an incomplete UTF-8 character.
     private var partial: [UInt8] = []
 
     private static let historyLimit = 500
-    /// The longest line.
+    /// The largest number of characters in a line.
     private static let limit = 4096
 
     package init() {}
@@ -119,7 +118,7 @@ package struct LineBuffer: Sendable {
     /// Inserts a text at the cursor.
     package mutating func insert(_ text: String) {
         guard characters.count + text.count <= Self.limit else { return }
-        // A combining character joins the one before it, and both are one for the cursor.
+        // A combining character joins the one before it, and the cursor treats both as one.
         let before = String(characters[..<cursor]) + text
         characters = Array(before + String(characters[cursor...]))
         cursor = min(before.count, characters.count)

@@ -1,19 +1,19 @@
-/// Splits bytes from outside into lines of limited length.
+/// Splits bytes from another program into lines of limited length.
 package struct LineSplitter: Sendable {
     package enum Line: Hashable, Sendable {
-        /// A line without its end, which is LF or CR LF.
+        /// A line without its LF or CR LF.
         case text(String)
-        /// A line that is longer than the limit, with its number; no line follows it.
+        /// A line longer than the limit, with its number, after which no further lines are returned.
         case overlong(number: Int)
     }
 
-    /// The largest length of a line in bytes, which is enough for the longest line at a prompt.
+    /// The largest length of a line in bytes; the longest line at a prompt fits.
     package static let limit = 16384
 
     private var bytes: [UInt8] = []
-    /// The index at which the next line starts.
+    /// The index of the next line's first byte.
     private var start = 0
-    /// The index up to which there is no end of a line.
+    /// The index before which no line ends, because the bytes were already searched.
     private var searched = 0
     private var number = 1
     private var isAtEnd = false
@@ -21,7 +21,7 @@ package struct LineSplitter: Sendable {
 
     package init() {}
 
-    /// The number of bytes that wait.
+    /// The number of bytes that were not returned yet.
     package var count: Int { bytes.count - start }
 
     package mutating func add(_ new: some Collection<UInt8>) {
@@ -31,7 +31,7 @@ package struct LineSplitter: Sendable {
         bytes += new
     }
 
-    /// Notes the end of the input, at which the remaining bytes are a line too.
+    /// Marks the end of the input, so that the remaining bytes are returned as a line.
     package mutating func finish() { isAtEnd = true }
 
     /// Removes and returns the next line, or returns `nil` if it is not complete.

@@ -1,11 +1,11 @@
 package import MynahEmulator
 
-/// The content of a screen, without a terminal.
+/// The content of a live screen, independent of a terminal.
 package protocol LiveModel: Sendable {
-    /// Whether the content changes without an event, because of the time.
+    /// Whether the content currently changes with time, without an event.
     mutating func isMoving(now: WallTime) -> Bool
-    /// The lines for a screen of this size; `digits` belong to a passkey that was not entered yet.
+    /// The lines for a screen of this size; `digits` are those typed so far of a passkey.
     func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String]
-    /// The lines, for a terminal of this width, that stay there at the end.
+    /// The lines that remain on a terminal of this width after the end.
     func summary(width: Int) -> [String]
 }

@@ -1,7 +1,8 @@
 /// A command that a screen suggests for a second terminal.
 enum NextCommand {
-    /// The hint how to connect to a device, for a screen of this width; a name for which there is no room is
-    /// left out.
+    /// The hint with the command that connects to a device, for a screen of this width.
+    ///
+    /// A name that is too long is replaced by DEVICE.
     static func connect(to name: String, indent: Int = 4, width: Int) -> [String] {
         let command = "mynah connect \(quoted(name))"
         let room = width < ScreenLine.narrow ? width : width - indent
@@ -9,7 +10,7 @@ enum NextCommand {
         return lines(inNewTerminal, fits ? command : "mynah connect DEVICE", indent: indent, width: width)
     }
 
-    /// The hint how to play a device, for a screen of this width.
+    /// The hint with the command that plays a device, for a screen of this width.
     static func run(indent: Int = 4, width: Int) -> [String] {
         lines(inNewTerminal, "mynah run PROFILE", indent: indent, width: width)
     }
@@ -18,14 +19,14 @@ enum NextCommand {
 
     /// An introduction and its text, on one line or two.
     static func lines(_ introduction: String, _ text: String, indent: Int = 4, width: Int) -> [String] {
-        // A narrow screen drops an indent of two columns.
+        // `ScreenLine.shown` removes two columns of the indent on a narrow screen.
         let isNarrow = width < ScreenLine.narrow
         return ScreenLine.flow(
             [introduction, text], separator: " ",
             indent: String(repeating: " ", count: isNarrow ? 2 : indent), width: isNarrow ? width + 2 : width)
     }
 
-    /// A word, quoted for a shell if necessary.
+    /// A word as a shell argument, in quotes if necessary.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {
@@ -34,7 +35,7 @@ enum NextCommand {
             default: false
             }
         }
-        // One that begins with a dash would be an option.
+        // A word that begins with a dash would be read as an option.
         let start = word.hasPrefix("-") ? "-- " : ""
         return isPlain && !word.isEmpty ? word : start + "'" + word.replacing("'", with: #"'\''"#) + "'"
     }

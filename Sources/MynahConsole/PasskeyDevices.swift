@@ -1,4 +1,4 @@
-/// The devices that may ask for a passkey, which the user enters on the terminal.
+/// The devices for which the user may enter a passkey on the terminal.
 package struct PasskeyDevices: Sendable {
     private struct Device {
         var id: ObjectIdentifier
@@ -10,7 +10,7 @@ package struct PasskeyDevices: Sendable {
 
     package init() {}
 
-    /// Adds a device, which stays until it is removed.
+    /// Adds a device; `isAsked` returns whether it needs a passkey, and `entered` receives the passkey.
     package mutating func add(
         _ id: ObjectIdentifier, isAsked: @escaping @Sendable () -> Bool,
         entered: @escaping @Sendable (UInt32) -> Void
@@ -18,15 +18,15 @@ package struct PasskeyDevices: Sendable {
         devices.append(Device(id: id, isAsked: isAsked, entered: entered))
     }
 
-    /// Removes a device, if it is in the list.
+    /// Removes a device if it is present.
     package mutating func remove(_ id: ObjectIdentifier) {
         devices.removeAll { $0.id == id }
     }
 
-    /// Whether a device is asking for a passkey.
+    /// Whether any device needs a passkey now.
     package var isNumberAsked: Bool { devices.contains { $0.isAsked() } }
 
-    /// Passes a passkey to every device; only one that asks for it uses it.
+    /// Passes a passkey to every device; a device that needs none ignores it.
     package func enter(_ number: UInt32) {
         for device in devices { device.entered(number) }
     }

@@ -1,6 +1,6 @@
-/// Draws a prompt and the line after it, for a terminal of a given width.
+/// Draws a prompt and the typed line on a terminal of a given width.
 package enum PromptLine {
-    /// The text that draws the prompt, as much of the line around the cursor as fits, and the cursor.
+    /// The output that draws the prompt, the part of the line around the cursor that fits, and the cursor.
     package static func drawing(_ prompt: String, _ buffer: LineBuffer, width: Int) -> String {
         let prompt = shortened(prompt, width)
         // The last column stays free for the cursor.
@@ -26,7 +26,7 @@ package enum PromptLine {
         return "\r" + prompt + String(characters[start..<end]) + "\u{1B}[K" + back
     }
 
-    /// The end of the prompt, which takes at most half of the terminal's width.
+    /// The prompt, shortened to at most half of the terminal's width.
     private static func shortened(_ prompt: String, _ width: Int) -> String {
         let limit = max(4, width / 2)
         guard DisplayWidth.of(prompt) > limit else { return prompt }

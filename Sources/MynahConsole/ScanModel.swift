@@ -3,28 +3,27 @@ package import MynahEmulator
 package import MynahRun
 import MynahSupport
 
-/// The received devices, and the table of them.
+/// The screen of a scan: the received devices in a table.
 package struct ScanModel: LiveModel {
     package private(set) var devices: [DeviceAddress: HeardDevice] = [:]
     /// The reason that the radio does not scan yet, or `nil` while it scans.
     package var waiting: String? = "starting"
     /// The addresses, in the order in which the devices were first received.
     private var order: [DeviceAddress] = []
-    /// The radio of the scan, as in "on the virtual radio".
+    /// The place of the scan for the title, as in "on the virtual radio".
     private let place: String
     private let known: [BluetoothUUID]
     /// Whether the scan can receive a device that this user plays.
     private let hearsOwnDevices: Bool
-    /// The text, in lower case, that names or addresses must contain, or `nil` to show all devices.
+    /// The lower-case text that names or addresses must contain, or `nil` to show all devices.
     private let wanted: String?
 
-    /// The largest number of devices; above it, those that were not received for the longest time are
-    /// forgotten.
+    /// The largest number of devices; beyond it, those not received for the longest time are removed.
     static let limit = 20_000
-    /// The largest number of devices that stay on a terminal at the end.
+    /// The largest number of devices in the summary.
     static let summaryLimit = 200
 
-    /// Makes a model; the bits of the services in `known` are looked for in overflow areas.
+    /// Makes a model; `known` are the services to look for in overflow areas.
     package init(
         place: String, known: [BluetoothUUID], wanted: String?, hearsOwnDevices: Bool = false
     ) {
@@ -34,14 +33,14 @@ package struct ScanModel: LiveModel {
         self.wanted = wanted?.lowercased()
     }
 
-    /// Whether the filter shows a device.
+    /// Whether a device passes the filter.
     package func isWanted(_ device: HeardDevice) -> Bool {
         guard let wanted else { return true }
         return device.address.description.lowercased().contains(wanted)
             || device.advertisement.localName?.lowercased().contains(wanted) ?? false
     }
 
-    /// Adds a sighting, and returns the device if its contents are new.
+    /// Adds a sighting; returns the device if its content is new.
     package mutating func note(_ sighting: Sighting, at time: WallTime) -> HeardDevice? {
         waiting = nil
         let address = sighting.address
@@ -60,22 +59,22 @@ package struct ScanModel: LiveModel {
         }
         .prefix(Self.limit / 2)
         devices = Dictionary(uniqueKeysWithValues: kept.map { ($0.address, $0) })
-        // The newest is not among the devices yet.
+        // The newest device is not in `devices` yet.
         let newest = order.last
         order.removeAll { $0 != newest && devices[$0] == nil }
     }
 
-    /// Whether the content changes without an event: ages and intervals do.
+    /// Whether the content changes with time, as the ages of devices do.
     package mutating func isMoving(now: WallTime) -> Bool { !devices.isEmpty }
 
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
         let heard = wantedAddresses
         let title = "\u{1B}[1mmynah scan\u{1B}[0m"
-        // The step has a line of its own, which leaves room for a path.
+        // The step is on a line of its own, so that a path fits.
         var top =
             waiting.map { ["\(title)  \(place)", "  \($0)"] }
             ?? ["\(title)  \(heard.count) heard  \(place)"]
-        // A screen shows no more than it has rows, and names one more in its hint.
+        // The screen shows no more devices than it has rows, and the hint names one more.
         let ranked = ranked(heard, height + 1, now)
         var bottom = hints(ranked.map(\.device), width, height)
         if height >= 8 {
@@ -98,7 +97,7 @@ package struct ScanModel: LiveModel {
         "and " + count.counting("more device")
     }
 
-    /// The hints: the user's next command, and how to end the scan.
+    /// The hints about the next command and about ending the scan.
     private func hints(_ ranked: [HeardDevice], _ width: Int, _ height: Int) -> [String] {
         let end = ["  Ctrl-C ends the scan"]
         guard height >= 8, waiting == nil else { return end }
@@ -112,12 +111,11 @@ package struct ScanModel: LiveModel {
         return NextCommand.connect(to: name, indent: 2, width: width) + end
     }
 
-    /// The first devices in the order for a terminal with few rows, with their indices in `heard`: those that
-    /// are being received, the newest first.
+    /// The devices to show first on a terminal with few rows, with their indices in `heard`.
     ///
-    /// Devices that were received within the same few seconds keep their order, so that rows do not change
-    /// with each advertising event. Many devices are not sorted completely: for most of them, only the age is
-    /// compared.
+    /// The most recently received devices come first. Devices received within the same 5 s keep their order,
+    /// so that rows do not change with each advertising event. Only ages are computed for all devices, which
+    /// is faster than sorting them.
     private func ranked(
         _ heard: [DeviceAddress], _ count: Int, _ now: WallTime
     ) -> [(place: Int, device: HeardDevice)] {
@@ -135,13 +133,13 @@ package struct ScanModel: LiveModel {
         return places.compactMap { place in devices[heard[place]].map { (place, $0) } }
     }
 
-    /// The devices that the filter shows, in the order in which they were first received.
+    /// The addresses of devices that pass the filter, in the order in which they were first received.
     private var wantedAddresses: [DeviceAddress] {
         guard wanted != nil else { return order }
         return order.filter { devices[$0].map(isWanted) ?? false }
     }
 
-    /// The text about one device, on one line.
+    /// The line about one device, without a table.
     package func text(of device: HeardDevice) -> String {
         [
             ScreenLine.pad(device.address.description, 17), ScreenLine.pad(device.name ?? "", 24),
@@ -149,8 +147,9 @@ package struct ScanModel: LiveModel {
         ].joined(separator: "  ")
     }
 
-    /// The lines that stay on the terminal at the end; if there are too many devices, those that were
-    /// received first.
+    /// The lines that remain on the terminal after the end.
+    ///
+    /// If there are too many devices, the lines are those of the devices received first.
     package func summary(width: Int) -> [String] {
         let addresses = wantedAddresses
         let heard = addresses.prefix(Self.summaryLimit).compactMap { devices[$0] }

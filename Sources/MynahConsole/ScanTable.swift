@@ -2,7 +2,7 @@ import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// The table of a scan; a narrow terminal gets fewer columns.
+/// The table of a scan; on a narrow terminal, it has fewer columns.
 struct ScanTable {
     private enum Column: CaseIterable {
         case address, name, rssi, interval, heard, advertises
@@ -22,7 +22,7 @@ struct ScanTable {
     private let columns: [Column]
     private let nameWidth: Int
 
-    /// Makes a table for a terminal of this width; without `ages`, it does not depend on the time.
+    /// Makes a table for a terminal of this width; without `ages`, it has no columns that depend on the time.
     init(width: Int, _ devices: [HeardDevice], ages: Bool = true) {
         let hasAddress = width >= 60
         let longest = devices.map { DisplayWidth.of(Self.name(of: $0, hasAddress)) }.max() ?? 0
@@ -44,7 +44,7 @@ struct ScanTable {
 
     /// The name of a device.
     ///
-    /// If the table has no column for addresses, the address is shown in place of a missing name.
+    /// Without a column for addresses, a missing name is replaced by the address.
     private static func name(of device: HeardDevice, _ hasAddress: Bool) -> String {
         device.name ?? (hasAddress ? "" : device.address.description)
     }

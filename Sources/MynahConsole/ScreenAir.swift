@@ -1,11 +1,11 @@
 import MynahCore
 import MynahSupport
 
-/// The advertising of a device, for a run's screen.
+/// The advertising of a device on a run's screen.
 struct ScreenAir {
     private let data: [UInt8]
     private let scanResponse: [UInt8]
-    /// The advertising interval, or `nil` if the radio does not report it.
+    /// The advertising interval in words, or `nil` if the radio does not report it.
     let interval: String?
 
     init(_ report: AdvertisingReport) {
@@ -17,19 +17,20 @@ struct ScreenAir {
     /// The advertised name, or `nil` if there is none.
     var name: String? { whole.localName.map { PrintableText.of($0) } }
 
-    /// The advertising data and the scan response together.
+    /// The advertising data and the scan response, combined.
     private var whole: AdvertisementData {
         var advertisement = AdvertisementData(data)
         advertisement.add(scanResponse)
         return advertisement
     }
 
-    /// The advertising data and the scan response together, in words.
+    /// The advertising data and the scan response in words; `known` are the services to look for in an
+    /// overflow area.
     func words(among known: [BluetoothUUID]) -> [String] {
         AirWords.of(whole, among: known, naming: true)
     }
 
-    /// The advertising in words, and the bytes below.
+    /// The advertising in words, each followed by its bytes.
     func lines(among known: [BluetoothUUID], width: Int) -> [String] {
         func lines(_ title: String, _ bytes: [UInt8], _ more: [String]) -> [String] {
             let words = AirWords.of(AdvertisementData(bytes), among: known, naming: true) + more

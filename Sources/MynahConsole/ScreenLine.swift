@@ -1,18 +1,19 @@
-/// Lays text out in columns of a terminal.
+/// Lays out text for the columns of a terminal.
 package enum ScreenLine {
-    /// The number of columns below which a terminal shows only the most important parts, without indents.
+    /// The width in columns below which a screen shows only the most important parts, without indents.
     static let narrow = 30
 
-    /// The lines, cut for a terminal of this width.
+    /// Lines, cut for a terminal of this width, and without indents if it is narrow.
     static func shown(_ lines: [String], _ width: Int) -> [String] {
         lines.map { line in
             cut(width < narrow && line.hasPrefix("  ") ? String(line.dropFirst(2)) : line, width)
         }
     }
 
-    /// The line, cut for a terminal of this width; a line that is cut ends in an ellipsis.
+    /// A line, cut for a terminal of this width; a cut line ends with an ellipsis.
     ///
-    /// Escape sequences take no columns, and those after the cut are kept: they end bold and inverse text.
+    /// Escape sequences have no width, and those after the cut are kept, because they end bold or inverse
+    /// text.
     package static func cut(_ line: String, _ width: Int) -> String {
         guard width > 0 else { return pieces(line).filter(\.isEscape).map(\.text).joined() }
         let pieces = pieces(line)
@@ -38,7 +39,7 @@ package enum ScreenLine {
         var isEscape = false
     }
 
-    /// The characters of a line; each escape sequence is one piece.
+    /// The characters and escape sequences of a line, each as one piece.
     private static func pieces(_ line: String) -> [Piece] {
         var pieces: [Piece] = []
         var isOpen = false
@@ -57,20 +58,20 @@ package enum ScreenLine {
         return pieces
     }
 
-    /// A text without escape sequences in exactly this number of columns; a longer text ends in an ellipsis.
+    /// A text without escape sequences, cut or padded to exactly this width.
     package static func fit(_ text: String, _ width: Int) -> String { pad(cut(text, width), width) }
 
-    /// A text, padded with spaces on the right to this number of columns.
+    /// A text, padded with spaces on the right to this width.
     package static func pad(_ text: String, _ width: Int) -> String {
         text + spaces(width - DisplayWidth.of(text))
     }
 
-    /// A text, padded with spaces on the left to this number of columns.
+    /// A text, padded with spaces on the left to this width.
     package static func padLeft(_ text: String, _ width: Int) -> String {
         spaces(width - DisplayWidth.of(text)) + text
     }
 
-    /// Words in as few lines as possible, without breaking a word.
+    /// Joins words to as few lines as possible, without breaking a word.
     package static func flow(
         _ words: [String], separator: String, indent: String = "", width: Int
     ) -> [String] {

@@ -22,7 +22,7 @@ extension ScreenModel {
         return ScreenLine.shown(lines, width)
     }
 
-    /// The lines of the last events.
+    /// The lines of the last events, at most `rows`.
     private func recent(_ rows: Int, _ width: Int) -> [String] {
         log.suffix(rows).map { event in
             switch width {
@@ -33,8 +33,9 @@ extension ScreenModel {
         }
     }
 
-    /// The lines for a terminal without room for all of them: there are no empty lines, and each section
-    /// shows how many items are hidden.
+    /// The lines for a terminal that is too small for all of them.
+    ///
+    /// There are no empty lines, and each section says how many of its items are hidden.
     private func tight(
         _ width: Int, _ height: Int, _ now: WallTime, _ question: [String], _ keys: [String]
     ) -> [String] {
@@ -47,7 +48,7 @@ extension ScreenModel {
         return lines + (room > 1 ? [""] + recent(room - 1, width) : []) + keys
     }
 
-    /// The questions of pairing, on several lines if one is too short; typed digits follow the last question.
+    /// The lines of the questions of pairing; the typed digits follow the last question.
     private func question(_ digits: String, _ width: Int, _ height: Int) -> [String] {
         let indent = width < ScreenLine.narrow ? "" : "  "
         var lines = questions.lines
@@ -89,7 +90,7 @@ extension ScreenModel {
         let own = central.sections(
             severalApps: apps.items.count > 1,
             hint: isVirtual && !isBrief ? NextCommand.run(width: width) : [])
-        // An app that plays a central alone waits for none.
+        // An app that is only a central needs no hint that no central is connected.
         let others = central.isUsed && centrals.isEmpty ? [] : [centralSection(width, isBrief: isBrief)]
         return deviceSections(width, height, isBrief: isBrief, apps) + own + others + [
             ScreenSection(noun: ("value", "values"), items: values.flatMap { $0 })
@@ -98,7 +99,7 @@ extension ScreenModel {
 
     /// The line of an app.
     ///
-    /// If there are several apps, the one in the foreground is marked, and so is the one that keys act on.
+    /// If there are several apps, the one in the foreground is marked, and so is the one to which keys apply.
     private func line(ofApp index: Int, _ width: Int) -> String {
         let app = apps[index]
         let name = PrintableText.of(app.device)
@@ -115,9 +116,10 @@ extension ScreenModel {
 
     // MARK: - Devices
 
-    /// The sections for devices: a single device has a heading, and its advertising is below its apps.
+    /// The sections for devices and apps.
     ///
-    /// If there are several devices, each has its heading and its advertising together.
+    /// A single device has its apps between its heading and its advertising. Otherwise, each device has its
+    /// heading and advertising together, and the apps follow.
     private func deviceSections(
         _ width: Int, _ height: Int, isBrief: Bool, _ apps: ScreenSection
     ) -> [ScreenSection] {
@@ -129,7 +131,7 @@ extension ScreenModel {
             )
             return [ScreenSection(noun: ("device", "devices"), items: [heading]), apps, air]
         }
-        // Each takes a row at least: of a crowd, no more are laid out than the screen has rows.
+        // Each device has at least one row, so no more devices are laid out than the screen has rows.
         let shown = devices.prefix(max(1, height))
         let longest = shown.map { DisplayWidth.of($0.title) }.max() ?? 0
         let nameWidth = min(longest, max(8, width / 2))
@@ -147,7 +149,7 @@ extension ScreenModel {
         return [section, apps]
     }
 
-    /// The names of all profiles, or as many as a screen of this size has room for.
+    /// The names of all profiles, or as many as fit a screen of this size.
     private func title(_ width: Int, _ height: Int) -> String {
         titles.count <= max(1, height) ? titles.joined(separator: ", ") : Self.names(titles, width)
     }
@@ -179,7 +181,7 @@ extension ScreenModel {
         return air.lines(among: known, width: width)
     }
 
-    /// Whether other processes of this user are on the same air.
+    /// Whether a device is on the virtual radio, whose air other processes of this user share.
     private var isVirtual: Bool { devices.contains { $0.radio == RadioNames.virtual } }
 
     private func centralSection(_ width: Int, isBrief: Bool) -> ScreenSection {
@@ -197,7 +199,7 @@ extension ScreenModel {
         return section
     }
 
-    /// A hint how a central finds the first device that advertises.
+    /// A hint how a central can find the first advertising device.
     private func hint(_ width: Int) -> [String] {
         guard let device = devices.first(where: { $0.air != nil && $0.state == "running" }),
             let name = device.air?.name ?? device.address?.description
@@ -214,7 +216,7 @@ extension ScreenModel {
             totals.reads.counting("read") + ",", totals.writes.counting("write") + ",",
             totals.sent.counting("notification"),
         ]
-        // Each name takes a column at least.
+        // Each name has at least one column.
         if titles.count <= width {
             let whole = titles.joined(separator: ", ") + ": " + counts.joined(separator: " ")
             if DisplayWidth.of(whole) <= width { return [whole] }
@@ -223,7 +225,7 @@ extension ScreenModel {
             + ScreenLine.flow(counts, separator: " ", indent: "  ", width: width)
     }
 
-    /// As many names as fit without breaking one, and the number of further names.
+    /// As many names as fit, followed by the number of the others.
     private static func names(_ names: [String], _ width: Int) -> String {
         for count in stride(from: min(names.count, max(1, width)), through: 1, by: -1) {
             let hidden = names.count - count

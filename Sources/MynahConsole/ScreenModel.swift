@@ -3,23 +3,23 @@ package import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// The screen of a run, made from its events alone.
+/// The screen of a run, whose content comes only from events.
 package struct ScreenModel: LiveModel {
-    /// An accessory, or the phone of apps: there is one for each radio.
+    /// A device with a radio of its own: an accessory, or the phone of apps.
     struct Device {
         var name: String
-        /// The name of the phone, or `nil` if it has none.
+        /// The name of the phone, or `nil` if there is none.
         var phone: String?
         var radio = ""
         var state = "starting"
-        /// The address of the device on the air, or `nil` if the radio does not report it.
+        /// The address that the device uses on the air, or `nil` if the radio does not report it.
         var address: DeviceAddress?
         var air: ScreenAir?
 
-        /// The name of the device on the screen: for a phone, its own name and the names of its apps.
+        /// The device's name on the screen; for a phone with a name, the names of the phone and its apps.
         var title: String { PrintableText.of(phone.map { "\($0): \(name)" } ?? name) }
 
-        /// Whether the device's radio is lost, and so its advertising.
+        /// Whether the device's radio is lost, so that the device does not advertise.
         var isLost: Bool { state.hasPrefix("lost") }
     }
 
@@ -30,7 +30,7 @@ package struct ScreenModel: LiveModel {
         var mtu = ""
     }
 
-    /// The uses of an attribute.
+    /// The counts and the last value of an attribute.
     struct Row {
         var device: String
         var name: String
@@ -38,17 +38,17 @@ package struct ScreenModel: LiveModel {
         var writes = 0
         var sent = 0
         var isSubscribed = false
-        /// The last event with a value that was sent, read or written.
+        /// The last event with a value of the attribute.
         var last: DeviceEvent?
         var recent: [Int64] = []
     }
 
-    /// The profiles' names.
+    /// The names of the profiles.
     let titles: [String]
     let hasApps: Bool
-    /// The services whose bits are looked for in an overflow area.
+    /// The services to look for in an overflow area.
     let known: [BluetoothUUID]
-    /// The devices, in the order of their first events; the only device of a run has no name.
+    /// The devices, in the order of their first events; if there is only one device, its name is empty.
     private(set) var devices: [Device] = []
     /// The index of each device in `devices`, by its name.
     private var places: [String: Int] = [:]
@@ -58,34 +58,34 @@ package struct ScreenModel: LiveModel {
     private(set) var log: [DeviceEvent] = []
     /// The questions of pairing.
     private(set) var questions = ScreenQuestions()
-    /// The state of each app, by its device's name, which is empty if there is only one device.
+    /// The apps' states, in the order of their first events; if there is only one device, its name is empty.
     private(set) var apps: [(device: String, state: String)] = []
 
-    /// The scans and devices of apps that are centrals, and the open alerts.
+    /// The part of the screen for apps that are centrals.
     private(set) var central = CentralScreen()
 
     /// The address of the web page, or `nil` if there is none.
     private(set) var page: String?
 
-    /// The name and the time of a clock that stops between requests, or `nil` for the machine's clock.
+    /// The name and the time of a virtual clock, or `nil` for the machine's clock.
     private(set) var clock: (name: String, now: WallTime)?
 
-    /// The device of the app that keys act on, or `nil` if none was chosen.
+    /// The name of the app to which keys apply, or `nil` if none is selected.
     private(set) var chosen: String?
 
-    /// Makes a screen; `known` are the services that the profiles advertise.
+    /// Makes a screen; `known` are the services to look for in overflow areas.
     package init(titles: [String], hasApps: Bool, known: [BluetoothUUID] = []) {
         self.titles = titles.map(PrintableText.of)
         self.hasApps = hasApps
         self.known = known
     }
 
-    /// Begins again without devices and events, because the run does.
+    /// Removes all devices and events, because the run starts again.
     package mutating func beginAnew() {
         self = ScreenModel(titles: titles, hasApps: hasApps, known: known)
     }
 
-    /// Sets the device of the app that keys act on.
+    /// Sets the app to which keys apply, or none if `device` is `nil`.
     package mutating func choose(_ device: String?) {
         chosen = device
     }
@@ -191,21 +191,22 @@ package struct ScreenModel: LiveModel {
         default:
             row.sent += 1
             row.recent.append(event.time.microseconds)
-            // Two seconds' worth is all the rate needs; at thousands a second it is cut in large pieces.
+            // The rate needs only the last two seconds; at thousands of events per second, it is cut in large
+            // pieces.
             if row.recent.count > 20_000 { row.recent.removeFirst(10_000) }
         }
         if use.value != nil { row.last = event }
         rows[key] = row
     }
 
-    /// Whether a rate will change without an event.
+    /// Whether a rate will change without an event, because recent events become old.
     package mutating func isMoving(now: WallTime) -> Bool {
         guard clock == nil else { return false }
         for key in order { rows[key]?.recent.removeAll { $0 < now.microseconds - 2_000_000 } }
         return rows.values.contains { !$0.recent.isEmpty }
     }
 
-    /// The attributes by device, each in the order of their first events.
+    /// The attributes in groups by device, in the order of their first events.
     var groups: [(device: String, rows: [Row])] {
         var groups: [(device: String, rows: [Row])] = []
         for key in order {
@@ -219,7 +220,7 @@ package struct ScreenModel: LiveModel {
         return groups
     }
 
-    /// The numbers of uses of attributes since the run began.
+    /// The total counts of reads, writes and sent values.
     var totals: (reads: Int, writes: Int, sent: Int) {
         rows.values.reduce(into: (0, 0, 0)) { sums, row in
             sums = (sums.0 + row.reads, sums.1 + row.writes, sums.2 + row.sent)

@@ -1,9 +1,10 @@
 import MynahSupport
 
-/// The messages that must not be written over a live screen: the last ones are shown at the screen's bottom
-/// and at its end.
+/// Messages while a live screen is shown, which must not overwrite the screen.
+///
+/// The last ones are shown at the bottom of the screen, and again after its end.
 package struct ScreenNotes: Sendable {
-    /// The last lines, which stay on the terminal at the end.
+    /// The last lines of the messages.
     package private(set) var lines: [String] = []
     private var forgotten = 0
 

@@ -3,21 +3,21 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// The questions of pairing: one for each device, and one for each peripheral of a phone.
+/// The questions of pairing: at most one for each device, and one for each peripheral of a phone.
 struct ScreenQuestions: Sendable {
     private struct Question {
         var device: String
-        /// The UUID by which a phone identifies the device that it pairs with, or `nil` if a central pairs
-        /// with this device.
+        /// The identifier of the peripheral that a phone pairs with, or `nil` if a central pairs with the
+        /// device.
         var peripheral: BluetoothUUID?
-        /// Whether the user types digits after the question.
+        /// Whether the user types the answer on this terminal.
         var isTyped: Bool
         var text: String
     }
 
     private var questions: [Question] = []
 
-    /// The lines of the questions; one whose answer is typed comes last, because the digits follow it.
+    /// The lines of the questions; questions with a typed answer come last, because the digits follow them.
     var lines: [String] { (questions.filter { !$0.isTyped } + questions.filter(\.isTyped)).map(\.text) }
 
     mutating func note(_ event: DeviceEvent) {
@@ -35,7 +35,7 @@ struct ScreenQuestions: Sendable {
             remove(device, peripheral)
         case (.warning, .notice(let notice))
         where ["pairingFailed", "weakerPairingRefused"].contains(notice.code):
-            // The warning has no field for the peer: if a phone pairs with several, it may be about any.
+            // The warning does not name the peer: if a phone pairs with several, it may be about any of them.
             if questions.count(where: { $0.device == device }) == 1 {
                 questions.removeAll { $0.device == device }
             }
@@ -49,16 +49,14 @@ struct ScreenQuestions: Sendable {
 
     /// Removes a question.
     ///
-    /// A peripheral's UUID is enough to find it, because the phone's own events contain the names of all its
-    /// apps, and an app's events only one.
-    ///
-    /// A central's address is not compared, because after pairing a central is identified by its identity
-    /// address.
+    /// A peripheral's identifier is enough to find a question. The device name is no help: an event of a
+    /// phone has the names of all its apps, and an event of an app has one name. A central's address is not
+    /// compared, because pairing replaces it by the identity address.
     private mutating func remove(_ device: String, _ peripheral: BluetoothUUID?) {
         questions.removeAll { $0.peripheral == peripheral && (peripheral != nil || $0.device == device) }
     }
 
-    /// The text of a question, which differs for a phone and for a device, or `nil` if there is no question.
+    /// The text of a question, or `nil` if the user has nothing to do.
     private static func text(_ pairing: EventPayload.Pairing) -> String? {
         let peripheral = pairing.peripheral
         let other =

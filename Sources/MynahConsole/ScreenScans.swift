@@ -2,11 +2,11 @@ import MynahCore
 import MynahEmulator
 import MynahProfiles
 
-/// The scans of a phone's apps on a screen; an app has one for each of its central managers.
+/// The scans of a phone's apps on a screen, one for each central manager.
 struct ScreenScans: Sendable {
-    /// The scan of a manager, or the paused one; events do not contain the manager.
+    /// An active or paused scan of a central manager; events do not say which manager it is.
     private struct Scan {
-        /// The name of the app, as in events; empty if there is only one app.
+        /// The name of the app in events, or an empty text if there is only one app.
         var app: String
         var services: [BluetoothUUID]
         var solicited: [BluetoothUUID]?
@@ -18,15 +18,16 @@ struct ScreenScans: Sendable {
             services = scan.services
             solicited = scan.solicited
             isPaused = event.name == .scanPaused
-            // A scan that stops is found by its text.
+            // The stop of a scan finds the scan by this text.
             let parts = EventText.parts(of: scan, showsWindow: true) {
                 AssignedNumbers.name(of: $0) ?? $0.description
             }
             text = (isPaused ? "scan paused " : "scanning ") + AirWords.joined(parts)
         }
 
-        /// Whether both scans belong to one app and have the same services, so that they belong to one
-        /// manager or cannot be distinguished.
+        /// Whether both scans belong to the same app and have the same services.
+        ///
+        /// They then belong to the same manager, or to managers that cannot be distinguished.
         func isFor(_ other: Scan) -> Bool {
             app == other.app && services == other.services && solicited == other.solicited
         }
@@ -48,7 +49,7 @@ struct ScreenScans: Sendable {
             }
             scans[index] = scan
         default:
-            // One that was paused starts, and the other way round; one that is neither is another manager's.
+            // A paused scan starts, or an active one pauses; otherwise, it is the scan of another manager.
             guard let index = own.first(where: { scans[$0].isPaused != scan.isPaused }) else {
                 return scans.append(scan)
             }
@@ -56,8 +57,9 @@ struct ScreenScans: Sendable {
         }
     }
 
-    /// The scans of each app, without duplicates; active ones come first, because a terminal with few rows
-    /// cuts the rest.
+    /// The scans of all apps, without duplicates.
+    ///
+    /// Active scans come first, because a terminal with few rows cuts the rest.
     var lines: [(app: String, text: String)] {
         var lines: [(app: String, text: String)] = []
         for scan in scans.filter({ !$0.isPaused }) + scans.filter(\.isPaused)

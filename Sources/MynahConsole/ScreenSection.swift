@@ -1,18 +1,18 @@
 import MynahSupport
 
-/// A part of a screen: items of one kind, only some of which are shown on a terminal with few rows.
+/// A section of a screen with items of one kind; a terminal with few rows shows only some of them.
 struct ScreenSection {
     /// The noun for the items, in singular and plural.
     var noun: (one: String, many: String)
     /// The lines of each item.
     var items: [[String]]
-    /// The number of further items, for which no screen of this height has room.
+    /// The number of further items, which are not in `items` because no screen of this height has room.
     var hidden = 0
 
-    /// The smallest number of rows for all items.
+    /// The number of rows for all items; hidden items count one row each.
     var height: Int { items.reduce(hidden) { $0 + $1.count } }
 
-    /// The items that fit in these rows; if some do not, the last line shows how many are hidden.
+    /// The lines of the items that fit into these rows; if some do not fit, the last line says how many.
     func lines(rows: Int) -> [String] {
         guard rows > 0 else { return [] }
         guard height > rows else { return items.flatMap { $0 } }
@@ -26,8 +26,9 @@ struct ScreenSection {
         return lines + ["and " + hidden.counting("more " + noun.one, "more " + noun.many)]
     }
 
-    /// Divides rows between sections: each gets the same number, and rows that a section does not need go to
-    /// the others.
+    /// Divides rows between sections that want given numbers of rows.
+    ///
+    /// Each section gets the same number, and rows that it does not need go to the others.
     static func divide(_ rows: Int, among wanted: [Int]) -> [Int] {
         var given = wanted.map { _ in 0 }
         var left = rows

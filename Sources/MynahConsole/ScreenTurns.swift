@@ -1,21 +1,20 @@
-/// The times at which a live screen draws: never while the terminal belongs to the shell.
+/// Decides when a live screen is drawn: never while the terminal belongs to the shell.
 ///
-/// This type does no I/O.
-///
-/// A draw that was due while the process was stopped would overwrite the shell's lines.
+/// This state machine has no I/O. After the process was stopped, a drawing that was planned before could
+/// overwrite the shell's lines.
 package struct ScreenTurns: Sendable {
-    /// A drawing that is planned after a delay.
+    /// A plan to draw after a delay.
     package struct Plan: Hashable, Sendable {
         package var milliseconds: Int
-        /// The number of the plan; a later plan cancels it.
+        /// The number of the plan, which is invalid after a later plan.
         package var turn: Int
     }
 
     private enum Pace: Comparable {
         case idle
-        /// The content changes without an event.
+        /// The content changes with time.
         case slow
-        /// Something happened.
+        /// The content has changed after an event.
         case soon
         /// The user waits for the drawing.
         case now
@@ -29,19 +28,20 @@ package struct ScreenTurns: Sendable {
         }
     }
 
-    /// The work that is due at the time of a plan.
+    /// The work to do at the time of a plan.
     package enum Due: Hashable, Sendable {
         case nothing
         case draw
-        /// Check whether the terminal belongs to this process again, because no signal tells that a shell
-        /// brings a running job to the foreground.
+        /// Check whether the terminal belongs to this process again.
+        ///
+        /// There is no signal when a shell brings a running job to the foreground.
         case look
     }
 
     private enum State: Hashable {
         case shown(Pace)
         case givenBack
-        /// The process has continued without the terminal.
+        /// The process runs in the background, without the terminal.
         case background(Pace)
         case ended
     }
@@ -51,10 +51,10 @@ package struct ScreenTurns: Sendable {
 
     package init() {}
 
-    /// Plans a drawing soon after a change; returns `nil` if one is planned already.
+    /// Plans a drawing 80 ms after a change; returns `nil` if an earlier drawing is already planned.
     package mutating func change() -> Plan? { plan(.soon) }
 
-    /// Plans a drawing at once, because a key was typed or the size has changed.
+    /// Plans a drawing immediately, because a key was typed or the size has changed.
     package mutating func hurry() -> Plan? { plan(.now) }
 
     private mutating func plan(_ pace: Pace) -> Plan? {
@@ -67,7 +67,7 @@ package struct ScreenTurns: Sendable {
         return Plan(milliseconds: pace.milliseconds, turn: turn)
     }
 
-    /// Returns the work at the time of a plan.
+    /// Returns the work to do at the time of the plan with this number.
     package mutating func due(_ turn: Int) -> Due {
         guard turn == self.turn else { return .nothing }
         switch state {
@@ -86,11 +86,10 @@ package struct ScreenTurns: Sendable {
         if case .shown = state { true } else { false }
     }
 
-    /// Notes that the screen was drawn; returns the plan of the next drawing if the content changes without
-    /// an event.
+    /// Handles a drawing; returns a plan for the next one if the content changes with time.
     package mutating func drawn(isMoving: Bool) -> Plan? { isMoving ? plan(.slow) : nil }
 
-    /// Gives the terminal to the shell; returns whether the screen has to be left.
+    /// Gives the terminal to the shell; returns `true` if the caller must leave the screen.
     package mutating func giveBack() -> Bool {
         switch state {
         case .shown:
@@ -103,26 +102,22 @@ package struct ScreenTurns: Sendable {
         }
     }
 
-    /// Notes that the process continues in the background.
+    /// Handles the continuation of the process in the background.
     package mutating func continueWithoutTerminal() {
         if state == .givenBack { state = .background(.idle) }
     }
 
-    /// Returns the plan of the first drawing after the process has got the terminal, or `nil` after the end.
+    /// Returns the plan of the first drawing with the terminal, or `nil` after the end.
     ///
-    /// The screen must be entered before this drawing.
-    ///
-    /// This is necessary even if the screen was shown before: the process may have been stopped without
-    /// notice, and then the shell has left the screen.
+    /// The caller must enter the screen before this drawing, even if the screen was shown before. The process
+    /// may have been stopped without notice, and then the shell has left the screen.
     package mutating func enterScreen() -> Plan? {
         guard state != .ended else { return nil }
         state = .shown(.idle)
         return plan(.now)
     }
 
-    /// Ends drawing.
-    ///
-    /// Returns `true` if the screen has to be left.
+    /// Ends drawing; returns `true` if the caller must leave the screen.
     package mutating func end() -> Bool {
         defer { state = .ended }
         if case .shown = state { return true }

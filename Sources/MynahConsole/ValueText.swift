@@ -4,11 +4,12 @@ import MynahProfiles
 import MynahSupport
 package import MynahValues
 
-/// A value for people: its bytes, and its fields in words or its text.
+/// A value as text for users: its bytes, followed by its fields or its text in words.
 package struct ValueText: Hashable, Sendable {
-    /// The bytes in hexadecimal, without the last ones if there are many.
+    /// The bytes in hexadecimal; if there are many, only the first ones and their number.
     package let bytes: String
-    /// The fields, such as `72 bpm, contact`, or the text in quotation marks; `nil` if the value has neither.
+    /// The fields, such as `72 bpm, contact`, or a text in quotation marks, or `nil` if the value has
+    /// neither.
     package let words: String?
 
     /// Makes the text of a value; `fields` is `nil` if the value has no layout or does not fit it.
@@ -30,19 +31,20 @@ package struct ValueText: Hashable, Sendable {
         }
     }
 
-    /// Makes the text of the value in an event, or returns `nil` if it has none.
+    /// Makes the text of an event's value, or `nil` if the event has no value.
     package init?(_ event: DeviceEvent) {
         guard let value = event.payload.value else { return nil }
         self.init(value, Self.fields(of: event.readFields, event.payload.valueFields))
     }
 
-    /// Makes the text of a value in the control API, with the fields that the device has decoded, if any.
+    /// Makes the text of a value from the control API; `fields` are those that the device has decoded, or
+    /// `nil`.
     init(_ value: [UInt8], of characteristic: BluetoothUUID?, _ fields: JSON?) {
         let known = characteristic.flatMap { KnownLayouts.layout(of: $0) }?.decode(value)
         self.init(value, fields.flatMap { Self.fields(of: $0, known) })
     }
 
-    /// The fields in JSON, with the units and names of the SIG's layout if the device uses that.
+    /// The fields in JSON, with units and names if they match the SIG's layout.
     private static func fields(of json: JSON?, _ known: [NamedField]?) -> [NamedField]? {
         guard let json, json != known?.json, case .object(let members) = json else { return known }
         return members.map { NamedField($0.key, FieldValue($0.value)) }
@@ -52,7 +54,7 @@ package struct ValueText: Hashable, Sendable {
         "\"\(PrintableText.of(String(text.prefix(32))))\""
     }
 
-    /// The bytes, and the words after them.
+    /// The bytes, followed by the words if there are any.
     package var text: String {
         guard let words else { return bytes }
         return bytes + (words.hasPrefix("\"") ? " " : "  ") + words

@@ -1,10 +1,10 @@
-/// Parses a whole number for an option.
+/// Parses the whole number of a command-line option.
 package enum WholeNumber {
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Parses a number; the error for any other text contains the accepted range.
+    /// Parses a number; for any other text, throws an error with the accepted range.
     package static func parse<Number: FixedWidthInteger & Sendable>(
         _ text: String, in range: ClosedRange<Number>
     ) throws(Problem) -> Number {

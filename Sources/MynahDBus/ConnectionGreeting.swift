@@ -2,7 +2,7 @@ import Logging
 import MynahCDBus
 import MynahSupport
 
-/// A new connection until the bus has answered the method `Hello`.
+/// Opens a connection and calls `Hello` on the bus.
 ///
 /// The answer of the bus and the cancellation of the task may come in any order.
 final class ConnectionGreeting: Sendable {
@@ -15,7 +15,7 @@ final class ConnectionGreeting: Sendable {
 
     /// Connects to a bus and calls its method `Hello`.
     ///
-    /// Throws `cancelled` or `disconnected` as soon as the task is cancelled.
+    /// If the task is cancelled, this ends immediately and throws `cancelled` or `disconnected`.
     func connect(to address: String, logger: Logger) async throws(DBusError) -> DBusConnection {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,22 +1,22 @@
 import MynahCDBus
 import MynahCGLib
 
-/// A source of the GLib loop for the sockets and the message queue of a libdbus connection.
+/// A GLib source for the sockets and the message queue of a libdbus connection.
 ///
-/// No other code reads from the bus.
+/// All reading from the bus happens here.
 final class ConnectionSource: LoopSource, @unchecked Sendable {
-    // `@unchecked`: everything is touched on the loop's thread only.
+    // `@unchecked`: all state is used only on the loop's thread.
     let connection: OpaquePointer
     weak var owner: DBusConnection?
     private var watches: [Watch] = []
     private var hasMessages = false
     private(set) var isClosed = false
 
-    /// The most messages that are handled in one turn of the loop, so that the jobs of the executor get a
-    /// turn too.
+    /// The largest number of messages handled in one turn of the loop, so that the executor's jobs get a turn
+    /// too.
     private static let messagesPerTurn = 64
 
-    /// Makes the source of a connection, which it owns from now on.
+    /// Makes the source of a connection, and takes ownership of the connection.
     init(_ connection: OpaquePointer) {
         self.connection = connection
     }
@@ -25,7 +25,8 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
     func start() {
         attach(to: GLibExecutor.shared.context)
         let data = Unmanaged.passUnretained(self).toOpaque()
-        // The connection's lock is held in these three: nothing of `dbus_connection_…` may be called there.
+        // libdbus holds the connection's lock while it calls these three closures, so they must not call any
+        // `dbus_connection_…` function.
         dbus_connection_set_watch_functions(
             connection,
             { watch, data in
@@ -38,7 +39,8 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
         dbus_connection_set_dispatch_status_function(
             connection,
             { _, status, data in
-                // Only noted: dispatching here would run handlers in the middle of a send.
+                // The status is only stored: handling messages here would run handlers in the middle of a
+                // send.
                 if status == DBUS_DISPATCH_DATA_REMAINS { ConnectionSource.from(data)?.hasMessages = true }
             }, data, nil)
         hasMessages = dbus_connection_get_dispatch_status(connection) == DBUS_DISPATCH_DATA_REMAINS
@@ -80,7 +82,7 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
 
     // MARK: - Watches
 
-    /// Watches for one direction of the socket: reading or writing.
+    /// A watch of libdbus for one direction of the socket: reading or writing.
     private final class Watch {
         let raw: OpaquePointer
         let poll: UnsafeMutablePointer<GPollFD>
@@ -134,9 +136,9 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
         setPolled(watch, dbus_watch_get_enabled(watch.raw) != 0)
     }
 
-    /// Adds a watch to the poll or removes it.
+    /// Adds a watch to the poll, or removes it.
     ///
-    /// A disabled watch has to be removed, because a hang-up would make the loop run without a pause.
+    /// A disabled watch must be removed: after a hang-up, it would make the loop run without a pause.
     private func setPolled(_ watch: Watch, _ polled: Bool) {
         guard watch.isPolled != polled else { return }
         watch.isPolled = polled

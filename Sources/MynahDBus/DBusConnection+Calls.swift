@@ -1,12 +1,12 @@
 import MynahSupport
 
 extension DBusConnection {
-    /// The default time limit of a call, which is the same as in libdbus.
+    /// The default time limit of a call, as in libdbus.
     public static let defaultTimeout: Duration = .seconds(25)
 
     /// Calls a method and returns the reply.
     ///
-    /// Throws the peer's error reply, or `cancelled` as soon as the task is cancelled.
+    /// Throws the peer's error reply. If the task is cancelled, this ends immediately and throws `cancelled`.
     public func call(
         _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
         timeout: Duration = defaultTimeout, body: (inout MessageWriter) -> Void = { _ in }
@@ -35,9 +35,9 @@ extension DBusConnection {
         return try result.get()
     }
 
-    /// Calls a method from the executor, and calls `completion` there with the reply.
+    /// Calls a method from the executor; the reply is passed to `completion` on the executor.
     ///
-    /// Throws if the message cannot be built.
+    /// Throws if the message cannot be made.
     public func send(
         _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
         timeout: Duration = defaultTimeout, body: (inout MessageWriter) -> Void = { _ in },
@@ -64,7 +64,7 @@ extension DBusConnection {
         return send(message)
     }
 
-    /// Replies to a message even if it asks for no reply, for tests.
+    /// Sends a reply to a message even if its sender requested none, for tests.
     package func sendReply(to message: DBusMessage) throws(DBusError) {
         send(try message.makeReply { _ in })
     }
@@ -84,7 +84,7 @@ extension DBusConnection {
         return serial
     }
 
-    /// The state that a call and its cancellation share; either of them may come first.
+    /// The state shared between a call and its cancellation, either of which may come first.
     private struct Waiting {
         var serial: UInt32?
         var isCancelled = false
@@ -96,7 +96,7 @@ extension DBusConnection {
     }
 }
 
-/// Calls of the bus itself, and of the interfaces that every object has.
+/// Calls of methods of the bus, and of the interfaces that every object has.
 extension DBusConnection {
     /// Requests a well-known name for this connection.
     ///
@@ -117,7 +117,7 @@ extension DBusConnection {
         _ = try await call(Bus.name, Bus.path, Bus.interface, "ReleaseName") { $0.append(name) }
     }
 
-    /// Returns whether a connection owns a well-known name; the service of that name is not started.
+    /// Returns whether a connection owns a well-known name; this starts no service.
     public func nameHasOwner(_ name: String) async throws(DBusError) -> Bool {
         let reply = try await call(Bus.name, Bus.path, Bus.interface, "NameHasOwner") { $0.append(name) }
         var reader = reply.reader()

@@ -1,7 +1,7 @@
 extension DBusConnection {
     /// Makes an object callable at a path.
     ///
-    /// Throws `objectPathInUse` if there is an object at the path already.
+    /// Throws `objectPathInUse` if there is already an object at the path.
     public func export(_ object: any DBusObject, at path: ObjectPath) throws(DBusError) {
         checkExecutor()
         guard !source.isClosed else { throw DBusError(.disconnected, "the connection to the bus is closed") }
@@ -10,14 +10,15 @@ extension DBusConnection {
 
     /// Removes the object at a path.
     ///
-    /// The object may still answer calls that it received before.
+    /// The object may still answer calls that it has already received.
     public func unexport(_ path: ObjectPath) {
         checkExecutor()
         objects.remove(path)
     }
 
-    /// Exports an `ObjectManager` at `path`, which lists all exported objects below it, in the order of their
-    /// export.
+    /// Exports an `ObjectManager` at a path.
+    ///
+    /// The manager lists all exported objects below the path, in the order of their export.
     public func exportObjectManager(at path: ObjectPath) {
         checkExecutor()
         objects.addManager(at: path)
@@ -29,7 +30,7 @@ extension DBusConnection {
         objects.removeManager(at: path)
     }
 
-    /// Sends a signal to all listeners, or only to `destination`.
+    /// Sends a signal to all subscribers, or only to `destination`.
     public func emit(
         _ path: ObjectPath, _ interface: String, _ member: String, to destination: String? = nil,
         body: (inout MessageWriter) -> Void = { _ in }
@@ -41,8 +42,10 @@ extension DBusConnection {
                 path: path, interface: interface, member: member, destination: destination, body: body))
     }
 
-    /// Sends the signal PropertiesChanged of an object, with the new values in `changed`, and with only the
-    /// names in `invalidated`.
+    /// Sends the signal PropertiesChanged of an object.
+    ///
+    /// `changed` has properties with their new values, and `invalidated` has names of properties without
+    /// values.
     public func emitPropertiesChanged(
         _ path: ObjectPath, _ interface: String, _ changed: [(String, DBusValue)], invalidated: [String] = []
     ) throws(DBusError) {
@@ -53,9 +56,9 @@ extension DBusConnection {
         }
     }
 
-    /// Sends the signal PropertiesChanged for one property of type `ay`, without building a tree of values.
+    /// Sends the signal PropertiesChanged for one property of type `ay`.
     ///
-    /// Notifications to centrals are sent this way.
+    /// This does not build a tree of values, because notifications to centrals are sent this way.
     public func emitPropertyChanged(
         _ path: ObjectPath, _ interface: String, _ name: String, bytes: [UInt8]
     ) throws(DBusError) {
@@ -87,7 +90,7 @@ extension DBusConnection {
     }
 }
 
-/// The interfaces that every object has, whose calls the connection answers.
+/// The names of the interfaces that the connection implements for every object.
 enum Standard {
     static let properties = "org.freedesktop.DBus.Properties"
     static let objectManager = "org.freedesktop.DBus.ObjectManager"
@@ -96,7 +99,7 @@ enum Standard {
 }
 
 extension DBusInterface {
-    /// Returns the declared properties that have a value at present.
+    /// Returns the declared properties that currently have a value.
     func properties(of object: any DBusObject) -> [(String, DBusValue)] {
         let name = name.description
         return properties.compactMap { property in

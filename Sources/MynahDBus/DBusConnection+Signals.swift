@@ -8,15 +8,15 @@ import MynahCDBus
 public struct DBusMatch: Hashable, Sendable {
     /// The sender: a unique name, or a well-known name, which means its current owner.
     public var sender: String?
-    /// The object that sends the signal.
+    /// The path of the object that sends the signal.
     public var path: ObjectPath?
-    /// The object that sends the signal, or an object above it.
+    /// The path of the object that sends the signal, or of an ancestor.
     public var pathNamespace: ObjectPath?
     /// The interface.
     public var interface: String?
     /// The signal's name.
     public var member: String?
-    /// The first argument of the signal, which is a string.
+    /// The first argument of the signal, if it is a string.
     public var argument0: String?
 
     /// Makes a rule.
@@ -33,7 +33,7 @@ public struct DBusMatch: Hashable, Sendable {
         self.argument0 = argument0
     }
 
-    /// The match rule in the notation of D-Bus.
+    /// The match rule in D-Bus notation.
     var rule: String {
         var rule = "type='signal'"
         for (key, value) in [
@@ -48,8 +48,7 @@ public struct DBusMatch: Hashable, Sendable {
         return rule
     }
 
-    /// Returns whether a signal matches; `owner` is the connection that owns the sender's well-known name at
-    /// present.
+    /// Returns whether a signal matches; `owner` is the unique name of the current sender.
     func matches(_ message: DBusMessage, owner: String?) -> Bool {
         if sender != nil, !equal(dbus_message_get_sender(message.raw), owner ?? "") { return false }
         if let interface, !equal(dbus_message_get_interface(message.raw), interface) { return false }
@@ -73,7 +72,7 @@ public struct DBusMatch: Hashable, Sendable {
     }
 }
 
-/// A subscription to a signal or a name, which ends when it is cancelled or released.
+/// A subscription to a signal or to a name's owner, which ends when it is cancelled or released.
 public final class DBusSubscription: Sendable {
     private let end: @Sendable () -> Void
 
@@ -85,18 +84,18 @@ public final class DBusSubscription: Sendable {
 
     /// Ends the subscription.
     ///
-    /// If called on the executor, no handler runs afterwards.
+    /// If this is called on the executor, the handler is not called afterwards.
     public func cancel() { GLibExecutor.shared.run(end) }
 }
 
-/// A handler and its match rule.
+/// A subscription to signals: a match rule and its handler.
 struct Subscription {
     let identifier: UInt64
     let match: DBusMatch
     let handler: @Sendable (DBusMessage) -> Void
 }
 
-/// A well-known name whose changes of owner are watched.
+/// A well-known name whose owner is watched.
 struct NameWatch {
     var owner: String?
     var isKnown = false
@@ -120,10 +119,10 @@ extension DBusConnection {
         return DBusSubscription { [weak self] in self?.unsubscribe(identifier) }
     }
 
-    /// Calls `handler` with the connection that owns a well-known name, or with `nil` if none owns it.
+    /// Calls `handler` with the current owner of a well-known name, and again after each change of owner.
     ///
-    /// The first call has the current owner. Each change of owner leads to another call, until the
-    /// subscription is released.
+    /// The owner is the unique name of a connection, or `nil` if no connection owns the name. The calls end
+    /// when the subscription is released.
     public func watchOwner(
         of name: String, _ handler: @escaping @Sendable (_ owner: String?) -> Void
     ) -> DBusSubscription {
@@ -134,7 +133,7 @@ extension DBusConnection {
         retain(name)
         names[name]?.handlers[identifier] = handler
         if let watch = names[name], watch.isKnown {
-            // Later, because the caller does not have its subscription yet.
+            // The handler is called later, because the caller does not have its subscription yet.
             GLibExecutor.shared.enqueueWork { [weak self] in
                 guard let self, let watch = self.names[name] else { return }
                 watch.handlers[identifier]?(watch.owner)
@@ -224,7 +223,7 @@ extension DBusConnection {
 }
 
 extension DBusMatch {
-    /// The sender if it is a well-known name, whose owner may change; otherwise `nil`.
+    /// The sender if it is a well-known name, whose owner may change, or `nil` otherwise.
     var followedName: String? {
         guard let sender, !sender.hasPrefix(":"), sender != Bus.name else { return nil }
         return sender

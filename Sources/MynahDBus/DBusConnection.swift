@@ -4,11 +4,11 @@ import MynahSupport
 
 /// A connection to a message bus.
 ///
-/// The connection belongs to `GLibExecutor.shared`. Its synchronous methods may only be called there, from an
-/// actor that shares the executor or from a handler that the connection calls; anywhere else they stop the
-/// process. The asynchronous methods, `uniqueName` and `isClosed` can be used from any thread, and on the
-/// executor the methods need no change of thread. Handlers are called on the executor. After `connect`
-/// nothing blocks.
+/// The connection belongs to `GLibExecutor.shared`. Its synchronous methods may be called only on this
+/// executor: from an actor that uses the executor, or from one of the connection's handlers. Any other call
+/// stops the process. The asynchronous methods, `uniqueName` and `isClosed` can be used from any thread; on
+/// the executor, they need no change of thread. Handlers are called on the executor. After `connect`, nothing
+/// blocks.
 public final class DBusConnection: @unchecked Sendable {
     // `@unchecked`: each entry checks that it runs on the executor's thread, and only that thread touches the
     // state. `shared` has a lock, because any thread may read it.
@@ -17,7 +17,7 @@ public final class DBusConnection: @unchecked Sendable {
     public enum Address: Hashable, Sendable {
         /// The bus in `DBUS_SYSTEM_BUS_ADDRESS`, or the machine's system bus if that variable is not set.
         case system
-        /// A D-Bus address: `unix:path=/run/dbus/system_bus_socket`.
+        /// A D-Bus address, such as `unix:path=/run/dbus/system_bus_socket`.
         case address(String)
     }
 
@@ -31,9 +31,7 @@ public final class DBusConnection: @unchecked Sendable {
     var names: [String: NameWatch] = [:]
     var lastIdentifier: UInt64 = 0
     var objects = ExportedObjects()
-    /// Called with each reply that belongs to no open call, such as a late one.
-    ///
-    /// Tests of peers use it.
+    /// Called with each reply that belongs to no pending call, for tests of peers.
     package var onUnexpectedReply: (@Sendable (DBusMessage) -> Void)?
     private var disconnectHandlers: [@Sendable () -> Void] = []
     private var drainHandlers: [(limit: Int, handler: @Sendable () -> Void)] = []
@@ -65,14 +63,14 @@ public final class DBusConnection: @unchecked Sendable {
 
     /// Connects to a bus and calls its method `Hello`.
     ///
-    /// Throws `cancelled` or `disconnected` as soon as the task is cancelled.
+    /// If the task is cancelled, this ends immediately and throws `cancelled` or `disconnected`.
     public static func connect(
         to address: Address = .system, logger: Logger = Logger(label: "mynah.dbus")
     ) async throws(DBusError) -> DBusConnection {
         try await ConnectionGreeting().connect(to: address.resolved, logger: logger)
     }
 
-    /// Notes the unique name that the bus has given to this connection.
+    /// Stores the unique name that the bus has given to this connection.
     func greeted(as name: String) {
         shared.withLock { $0.uniqueName = name }
         dbus_bus_set_unique_name(source.connection, name)
@@ -80,29 +78,31 @@ public final class DBusConnection: @unchecked Sendable {
 
     /// Closes the connection.
     ///
-    /// Open calls fail, and the handlers of `onDisconnect` are called.
+    /// Pending calls fail, and the handlers of `onDisconnect` are called.
     public func close() async {
         await GLibExecutor.shared.perform { self.lost() }
     }
 
-    /// Calls `handler` once when the connection ends, or at once if it has ended already.
+    /// Calls `handler` once when the connection ends, or immediately if it has already ended.
     public func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
         checkExecutor()
         if source.isClosed { handler() } else { disconnectHandlers.append(handler) }
     }
 
-    /// The number of queued bytes that are not sent to the bus yet.
+    /// The number of bytes in the queue that are not sent to the bus yet.
     public var outgoingSize: Int {
         checkExecutor()
         return source.isClosed ? 0 : dbus_connection_get_outgoing_size(source.connection)
     }
 
-    /// Calls `handler` once when fewer than `limit` bytes are queued, or never if the connection ends first.
+    /// Calls `handler` once when fewer than `limit` bytes are in the queue.
+    ///
+    /// If the connection ends first, `handler` is never called.
     public func whenOutgoing(isBelow limit: Int, _ handler: @escaping @Sendable () -> Void) {
         checkExecutor()
         if source.isClosed { return }
         drainHandlers.append((limit, handler))
-        // The limit is checked after the next turn of the source; without this no event may cause one.
+        // The limit is checked after a turn of the source, and no other event may cause a turn.
         source.setReadyTime(0)
     }
 
@@ -140,7 +140,7 @@ public final class DBusConnection: @unchecked Sendable {
             }
             deliver(message)
         case .methodCall:
-            // A copy, because the object may export others while it answers.
+            // The call gets a copy, because its object may change the exported objects.
             let objects = objects
             objects.dispatch(MethodCall(message, on: self))
         case .unknown:
@@ -148,7 +148,8 @@ public final class DBusConnection: @unchecked Sendable {
         }
     }
 
-    /// Ends a turn of the source: checks deadlines, and whether queued messages can be sent.
+    /// Ends a turn of the source: ends calls whose time limit has passed, and calls handlers of
+    /// `whenOutgoing`.
     func turnEnded() {
         for call in calls.takeExpired(now: LoopSource.now) {
             call.completion(.failure(DBusError(.noReply, "no answer within \(call.timeout.text)")))
@@ -190,7 +191,7 @@ public final class DBusConnection: @unchecked Sendable {
 }
 
 extension DBusMessage {
-    /// The description of a message for the log.
+    /// The description of a message for logs.
     fileprivate func metadata(direction: StaticString) -> Logger.Metadata {
         [
             "direction": "\(direction)", "kind": "\(kind)", "serial": "\(serial)",
@@ -202,7 +203,7 @@ extension DBusMessage {
     }
 }
 
-/// The bus itself, as a peer.
+/// The names of the bus as a peer.
 enum Bus {
     static let name = "org.freedesktop.DBus"
     static let path: ObjectPath = "/org/freedesktop/DBus"

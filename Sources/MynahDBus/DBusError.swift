@@ -1,5 +1,6 @@
-/// An error with a D-Bus error name and a text; it comes from the bus, from another connection, or from this
-/// module.
+/// An error with a D-Bus error name and a text.
+///
+/// The error comes from the bus, from another connection, or from this module.
 public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of a D-Bus error.
     public struct Name: Hashable, Sendable, RawRepresentable, ExpressibleByStringLiteral,
@@ -34,9 +35,9 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DBusError.Name {
-    /// Something went wrong.
+    /// Any failure without a more specific name.
     public static let failed: Self = "org.freedesktop.DBus.Error.Failed"
-    /// No answer came in time.
+    /// No reply arrived in time.
     public static let noReply: Self = "org.freedesktop.DBus.Error.NoReply"
     /// The connection to the bus is closed.
     public static let disconnected: Self = "org.freedesktop.DBus.Error.Disconnected"
@@ -48,9 +49,9 @@ extension DBusError.Name {
     public static let accessDenied: Self = "org.freedesktop.DBus.Error.AccessDenied"
     /// The arguments of a call are not valid.
     public static let invalidArguments: Self = "org.freedesktop.DBus.Error.InvalidArgs"
-    /// No connection owns the name.
+    /// No connection owns this well-known name.
     public static let nameHasNoOwner: Self = "org.freedesktop.DBus.Error.NameHasNoOwner"
-    /// No connection owns the name, and no service can be started for it.
+    /// No connection owns this well-known name, and the bus knows no service for it.
     public static let serviceUnknown: Self = "org.freedesktop.DBus.Error.ServiceUnknown"
     /// The object has no such method.
     public static let unknownMethod: Self = "org.freedesktop.DBus.Error.UnknownMethod"
@@ -62,7 +63,7 @@ extension DBusError.Name {
     public static let unknownProperty: Self = "org.freedesktop.DBus.Error.UnknownProperty"
     /// The property cannot be set.
     public static let propertyReadOnly: Self = "org.freedesktop.DBus.Error.PropertyReadOnly"
-    /// There is an object at the path already.
+    /// There is already an object at the path.
     public static let objectPathInUse: Self = "org.freedesktop.DBus.Error.ObjectPathInUse"
     /// A limit of the bus would be exceeded.
     public static let limitsExceeded: Self = "org.freedesktop.DBus.Error.LimitsExceeded"

@@ -5,12 +5,12 @@ public final class DBusFileDescriptor: Sendable, Hashable {
     /// The number of the descriptor, valid as long as this object exists.
     public let rawValue: Int32
 
-    /// Makes the owner of `rawValue`, which no other code may close.
+    /// Takes ownership of `rawValue`, which no other code may close afterwards.
     public init(owning rawValue: Int32) {
         self.rawValue = rawValue
     }
 
-    /// Makes the owner of a duplicate of `rawValue`, which itself keeps its owner.
+    /// Makes the owner of a duplicate of `rawValue`; the owner of `rawValue` stays the same.
     public init(duplicating rawValue: Int32) throws(DBusError) {
         let copy = fcntl(rawValue, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else {

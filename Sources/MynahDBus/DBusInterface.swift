@@ -1,13 +1,13 @@
-/// The declaration of an interface that an exported object has.
+/// The declaration of an interface of an exported object.
 ///
-/// A call that does not fit the declaration never reaches the object.
+/// A call that does not match the declaration is refused without the object.
 public struct DBusInterface: Sendable {
     /// A method and the types of its arguments and results.
     public struct Method: Sendable {
         let name: StaticString
         let arguments: StaticString
         let results: StaticString
-        /// A number that the object has chosen for the method, so that it need not compare names in a call.
+        /// A number with which the object can recognize the method without comparing names.
         public let tag: Int
 
         /// Declares a method by its name and signatures.
@@ -48,7 +48,7 @@ public struct DBusInterface: Sendable {
         }
     }
 
-    /// The name: `org.bluez.GattService1`.
+    /// The name, such as `org.bluez.GattService1`.
     public let name: StaticString
     let methods: [Method]
     let properties: [Property]
@@ -69,15 +69,15 @@ public struct DBusInterface: Sendable {
 ///
 /// All methods are called on the executor and must not block.
 public protocol DBusObject: AnyObject, Sendable {
-    /// The object's interfaces, which are read at each call and should be a constant.
+    /// The interfaces of the object; they are read for each call, so they should be a constant.
     var interfaces: [DBusInterface] { get }
 
-    /// Answers a call, now or later.
+    /// Answers a call, immediately or later.
     ///
     /// `method` is the declaration of the called method; the arguments have the declared types.
     func handle(_ call: MethodCall, _ method: DBusInterface.Method)
 
-    /// Returns a declared property's value, or `nil` if the object has none at present.
+    /// Returns the value of a declared property, or `nil` if it currently has none.
     func property(_ name: String, of interface: String) -> DBusValue?
 
     /// Sets a declared, writable property; `value` has the declared type.
@@ -85,10 +85,10 @@ public protocol DBusObject: AnyObject, Sendable {
 }
 
 extension DBusObject {
-    /// Returns `nil`, for an object without properties.
+    /// Returns `nil`: by default, properties have no value.
     public func property(_ name: String, of interface: String) -> DBusValue? { nil }
 
-    /// Throws `propertyReadOnly`.
+    /// Throws `propertyReadOnly`: by default, properties cannot be set.
     public func setProperty(_ name: String, of interface: String, to value: DBusValue) throws(DBusError) {
         throw DBusError(.propertyReadOnly, "\(name) cannot be set")
     }

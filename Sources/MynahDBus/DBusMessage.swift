@@ -3,13 +3,13 @@ import MynahCDBus
 
 /// A message that was received from the bus or is sent to it.
 public final class DBusMessage: @unchecked Sendable {
-    // `@unchecked`: nobody changes a message once it has been received or handed to the connection, libdbus
-    // counts references atomically, and the last one is dropped on the executor.
+    // `@unchecked`: a message is not changed after it was received or passed to the connection, libdbus
+    // counts references atomically, and the last reference is released on the executor.
     let raw: OpaquePointer
 
     /// The type of a message.
     public enum Kind: Int32, Sendable {
-        /// An unknown type.
+        /// A type that this module does not know.
         case unknown = 0
         /// A call.
         case methodCall = 1
@@ -21,13 +21,13 @@ public final class DBusMessage: @unchecked Sendable {
         case signal = 4
     }
 
-    /// Makes a message from a reference, which it owns from now on.
+    /// Makes a message from a reference, and takes ownership of the reference.
     init(adopting raw: OpaquePointer) {
         self.raw = raw
     }
 
     deinit {
-        // A message counts against what the connection may hold; giving that back may move a watch.
+        // Each message counts towards the connection's limit; its release may enable a watch again.
         nonisolated(unsafe) let raw = raw
         GLibExecutor.shared.run { dbus_message_unref(raw) }
     }
@@ -35,7 +35,7 @@ public final class DBusMessage: @unchecked Sendable {
     /// The message's type.
     public var kind: Kind { Kind(rawValue: dbus_message_get_type(raw)) ?? .unknown }
 
-    /// The object that is called, or that sends the signal.
+    /// The path of the called object, or of the object that sends the signal.
     public var path: ObjectPath? {
         dbus_message_get_path(raw).map { ObjectPath(checked: String(cString: $0)) }
     }
@@ -61,15 +61,15 @@ public final class DBusMessage: @unchecked Sendable {
     /// The number of the call that this message answers.
     public var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
 
-    /// Whether the caller wants no reply (NO_REPLY_EXPECTED).
+    /// Whether the caller has requested no reply (NO_REPLY_EXPECTED).
     public var wantsNoReply: Bool { dbus_message_get_no_reply(raw) != 0 }
 
-    /// Whether the method or signal belongs to this interface.
+    /// Whether the message has this interface.
     public func isInterface(_ name: StaticString) -> Bool {
         Self.equal(dbus_message_get_interface(raw), name)
     }
 
-    /// Whether the method or signal has this name.
+    /// Whether the message has this method or signal name.
     public func isMember(_ name: StaticString) -> Bool { Self.equal(dbus_message_get_member(raw), name) }
 
     /// Whether the body has exactly this signature.

@@ -1,4 +1,4 @@
-/// Any D-Bus value, as a tree of values, for code that need not be fast.
+/// Any D-Bus value, as a tree of values.
 ///
 /// `MessageReader` and `MessageWriter` are faster.
 public indirect enum DBusValue: Hashable, Sendable {
@@ -28,15 +28,15 @@ public indirect enum DBusValue: Hashable, Sendable {
     case signature(String)
     /// `h`.
     case fileDescriptor(DBusFileDescriptor)
-    /// An array of bytes (`ay`), which is never read as `array`.
+    /// An array of bytes (`ay`); the reader never returns it as `array`.
     case bytes([UInt8])
-    /// An array of values of one type; `of` is the signature of that type.
+    /// An array; `of` is the signature of its elements.
     case array(of: String, [DBusValue])
-    /// A dictionary with its order; `key` and `value` are the signatures of its keys and values.
+    /// A dictionary with ordered entries; `key` and `value` are the signatures of its keys and values.
     case dictionary(key: String, value: String, [Entry])
     /// A struct.
     case structure([DBusValue])
-    /// A value together with its type.
+    /// A variant, which contains a value with its type.
     case variant(DBusValue)
 
     /// One entry of a dictionary.
@@ -73,7 +73,7 @@ public indirect enum DBusValue: Hashable, Sendable {
         .dictionary(key: "s", value: "v", options.map { Entry(.string($0.0), .variant($0.1)) })
     }
 
-    /// The type's signature.
+    /// The signature of the value's type.
     public var signature: String {
         switch self {
         case .byte: "y"
@@ -106,8 +106,9 @@ extension DBusValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
-/// Properties that return the value as a Swift type, or `nil` if it has another type; a variant counts as its
-/// content.
+/// Properties that return the value as a Swift type, or `nil` if it has another type.
+///
+/// They also look into a variant.
 extension DBusValue {
     /// The value inside a variant, or the value itself if it is no variant.
     public var unwrapped: DBusValue {
@@ -168,7 +169,7 @@ extension DBusValue {
         if case .dictionary(_, _, let entries) = unwrapped { entries } else { nil }
     }
 
-    /// The value of a key of type `s` or `o` in a dictionary; a variant counts as its content.
+    /// The value of a key of type `s` or `o` in a dictionary, without its variant, or `nil` if there is none.
     public subscript(_ key: String) -> DBusValue? {
         entries?.first { $0.key.stringValue == key || $0.key.objectPathValue?.string == key }?.value.unwrapped
     }

@@ -1,9 +1,8 @@
 import MynahCDBus
 
-// The calls of peers.
+// Calls from peers.
 extension ExportedObjects {
-    /// Passes a call to the object that declares the method, or answers a call of an interface that every
-    /// object has.
+    /// Passes a call to the object that declares the method, or answers it for the standard interfaces.
     func dispatch(_ call: MethodCall) {
         let message = call.message
         let path = call.path
@@ -132,7 +131,7 @@ extension DBusObject {
         return interface
     }
 
-    /// Reads the names of an interface and of a property; returns the declaration.
+    /// Reads the names of an interface and a property, and returns their declarations.
     fileprivate func declared(
         _ reader: inout MessageReader
     ) throws(DBusError) -> (DBusInterface, DBusInterface.Property) {
@@ -146,9 +145,9 @@ extension DBusObject {
 }
 
 extension [DBusInterface] {
-    /// Returns the declaration of the called method.
+    /// Returns the declaration of the called method, or `nil` if there is none.
     ///
-    /// If the call names no interface, the first method with that name is returned.
+    /// If the call has no interface, the first method with the name is returned.
     fileprivate func method(for message: DBusMessage) -> DBusInterface.Method? {
         let anyInterface = dbus_message_get_interface(message.raw) == nil
         for interface in self where anyInterface || message.isInterface(interface.name) {

@@ -1,4 +1,4 @@
-/// The exported objects, in the order of their export.
+/// The exported objects, and the paths of object managers.
 struct ExportedObjects {
     private struct Export {
         let order: UInt64
@@ -29,7 +29,7 @@ struct ExportedObjects {
             .map { ($0.key, $0.value.object) }
     }
 
-    /// Returns the path element that follows `path` in each exported path below it, without duplicates.
+    /// Returns the names of the direct children of a path, sorted.
     func children(of path: ObjectPath) -> [String] {
         let paths = Set(exports.keys).union(managers)
         return Set(paths.compactMap { $0.firstElement(below: path).map(String.init) }).sorted()

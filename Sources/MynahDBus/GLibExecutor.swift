@@ -8,10 +8,10 @@ import MynahSupport
 /// `GLibExecutor.shared.asUnownedSerialExecutor()`. The actor can then use a `DBusConnection` without a
 /// change of thread, and the callbacks of the connection run isolated to the actor.
 public final class GLibExecutor: SerialExecutor {
-    /// The one executor, whose thread runs as long as the process.
+    /// The only executor, whose thread runs until the process ends.
     public static let shared = GLibExecutor()
 
-    // `unsafe`: a GMainContext has its own lock.
+    // `unsafe`: a GMainContext has a lock of its own.
     nonisolated(unsafe) let context: OpaquePointer
     private let jobs = JobSource()
     private let thread: pthread_t
@@ -43,7 +43,7 @@ public final class GLibExecutor: SerialExecutor {
         enqueue(.job(UnownedJob(job)))
     }
 
-    /// Runs `work` at once on the executor's thread, or queues it from another thread.
+    /// Runs `work` immediately on the executor's thread, or queues it if called on another thread.
     public func run(_ work: @escaping @Sendable () -> Void) {
         if isCurrent { work() } else { enqueue(.work(work)) }
     }
@@ -53,7 +53,7 @@ public final class GLibExecutor: SerialExecutor {
         enqueue(.work(work))
     }
 
-    /// Runs `work` on the executor and returns its result; on the executor's thread, `work` runs at once.
+    /// Runs `work` on the executor and returns its result; on the executor's thread, `work` runs immediately.
     public func perform<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -74,8 +74,7 @@ public final class GLibExecutor: SerialExecutor {
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     private func enqueue(_ item: JobSource.Item) {
-        // The loop checks the queue before it sleeps, so only the first item from another thread has to wake
-        // it.
+        // The loop checks the queue before it sleeps, so only the first item of another thread must wake it.
         if jobs.append(item), !isCurrent { g_main_context_wakeup(context) }
     }
 }
@@ -89,9 +88,9 @@ private final class JobSource: LoopSource, @unchecked Sendable {
     }
 
     private let queue = Lock<[Item]>([])
-    /// Whether the queue has jobs.
+    /// Whether the queue has jobs, as an atomic integer.
     ///
-    /// The loop reads this twice in each turn, so each request depends on its speed.
+    /// The loop reads this twice in each turn, so reading must be fast.
     private let isFilled = UnsafeMutablePointer<gint>.allocate(capacity: 1)
     private var taken: [Item] = []
 
@@ -101,7 +100,7 @@ private final class JobSource: LoopSource, @unchecked Sendable {
 
     deinit { isFilled.deallocate() }
 
-    /// Appends an item, and returns whether the queue was empty before.
+    /// Appends an item; returns whether the queue was empty.
     func append(_ item: Item) -> Bool {
         let isFirst = queue.withLock { queue in
             queue.append(item)
@@ -117,7 +116,7 @@ private final class JobSource: LoopSource, @unchecked Sendable {
 
     /// Runs the queued jobs.
     ///
-    /// New jobs that they queue run in the next turn, so that the bus gets a turn between.
+    /// Jobs that are queued meanwhile run in the next turn, so that the bus gets a turn in between.
     override func dispatch() {
         takeQueue()
         let executor = GLibExecutor.shared.asUnownedSerialExecutor()
@@ -130,7 +129,8 @@ private final class JobSource: LoopSource, @unchecked Sendable {
         taken.removeAll(keepingCapacity: taken.capacity <= 1024)
     }
 
-    /// Empties the queue by swapping two arrays, so that no memory has to be allocated after the first turns.
+    /// Moves the queued items to `taken` by swapping two arrays, so that usually no memory is
+    /// allocated.
     private func takeQueue() {
         g_atomic_int_set(isFilled, 0)
         let emptied = taken

@@ -1,7 +1,7 @@
 import MynahCGLib
 
-/// Watches a socket or pipe, and reports on the executor that it can be read, can be written, or was closed
-/// at the other end.
+/// Watches a socket or pipe, and reports on the executor when it can be read or written, or was closed at the
+/// other end.
 public final class GLibFileDescriptorWatch: Sendable {
     /// Conditions of a file descriptor.
     public struct Events: OptionSet, Sendable {
@@ -17,13 +17,13 @@ public final class GLibFileDescriptorWatch: Sendable {
         public static let writable = Events(rawValue: 2)
         /// The other end is closed, or the file descriptor is invalid.
         ///
-        /// Always reported, even if it was not asked for, and only once; then the watch ends.
+        /// This is reported even if it was not requested, but only once, and then the watch ends.
         public static let hangUp = Events(rawValue: 4)
     }
 
     private let source: FileDescriptorSource
 
-    /// Watches a file descriptor: calls `handler` on the executor each time one of `events` is met.
+    /// Calls `handler` on the executor each time one of `events` is true of a file descriptor.
     ///
     /// The watch keeps the file descriptor open.
     public init(
@@ -38,9 +38,7 @@ public final class GLibFileDescriptorWatch: Sendable {
         source.destroy()
     }
 
-    /// Watches for other conditions from now on.
-    ///
-    /// Must be called on the executor.
+    /// Changes the conditions to watch for; must be called on the executor.
     public func setEvents(_ events: Events) {
         precondition(GLibExecutor.shared.isCurrent, "a watch is changed on the executor only")
         source.setEvents(events)
@@ -48,7 +46,7 @@ public final class GLibFileDescriptorWatch: Sendable {
 }
 
 private final class FileDescriptorSource: LoopSource, @unchecked Sendable {
-    // `@unchecked`: the tag is written before the source is attached, then touched on the loop's thread only.
+    // `@unchecked`: `tag` is set before the source is attached, and then used only on the loop's thread.
     private let fileDescriptor: DBusFileDescriptor
     private let handler: @Sendable (GLibFileDescriptorWatch.Events) -> Void
     private var tag: gpointer?
@@ -81,7 +79,7 @@ private final class FileDescriptorSource: LoopSource, @unchecked Sendable {
         if condition & G_IO_OUT.rawValue != 0 { events.insert(.writable) }
         if condition & (G_IO_HUP.rawValue | G_IO_ERR.rawValue | G_IO_NVAL.rawValue) != 0 {
             events.insert(.hangUp)
-            // Polling it would report the hang-up again and again.
+            // Further polling would report the hang-up again and again.
             g_source_remove_unix_fd(raw, tag)
             self.tag = nil
         }

@@ -1,6 +1,6 @@
-/// A timer on the executor that needs no thread or task of its own.
+/// A timer on the executor, without a thread or task of its own.
 ///
-/// The timer can be scheduled again and again.
+/// The timer can be scheduled any number of times.
 public final class GLibTimer: Sendable {
     private let source: TimerSource
 
@@ -14,7 +14,7 @@ public final class GLibTimer: Sendable {
         source.destroy()
     }
 
-    /// Sets the deadline to `delay` from now, and removes an earlier one.
+    /// Sets the deadline to `delay` from now; an earlier deadline is replaced.
     public func schedule(after delay: Duration) {
         source.setReadyTime(.monotonicNow(plus: delay))
     }
@@ -28,7 +28,7 @@ public final class GLibTimer: Sendable {
 }
 
 private final class TimerSource: LoopSource, @unchecked Sendable {
-    // `@unchecked`: adds one constant.
+    // `@unchecked`: this class adds only a constant.
     private let handler: @Sendable () -> Void
 
     init(_ handler: @escaping @Sendable () -> Void) {
@@ -42,7 +42,7 @@ private final class TimerSource: LoopSource, @unchecked Sendable {
 }
 
 extension Int64 {
-    /// The time after `delay` on the monotonic clock, in microseconds, clamped to the range of the type.
+    /// The time on the monotonic clock after a delay, in microseconds, clamped to the range of the type.
     static func monotonicNow(plus delay: Duration) -> Int64 {
         let (seconds, attoseconds) = delay.components
         let (micros, tooMuch) = seconds.multipliedReportingOverflow(by: 1_000_000)

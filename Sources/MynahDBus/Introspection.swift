@@ -1,7 +1,7 @@
 import MynahCDBus
 
 extension ExportedObjects {
-    /// The introspection data of a path, for tools like `busctl introspect`.
+    /// The introspection XML of a path, for tools like `busctl introspect`.
     func introspection(of object: (any DBusObject)?, at path: ObjectPath) -> String {
         var text = """
             <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"

@@ -4,8 +4,8 @@ import MynahCGLib
 ///
 /// The GSource retains the object until it is destroyed, so no dispatch uses a freed object.
 class LoopSource: @unchecked Sendable {
-    // `@unchecked`: GLib guards the GSource; what subclasses add is touched on the loop's thread only, or
-    // says what guards it.
+    // `@unchecked`: GLib protects the GSource. State of subclasses is used only on the loop's thread, or its
+    // comment says how it is protected.
     let raw: UnsafeMutablePointer<GSource>
 
     init() {
@@ -19,23 +19,21 @@ class LoopSource: @unchecked Sendable {
             as: UnsafeMutableRawPointer.self)
     }
 
-    /// Whether the source is ready before the loop waits.
+    /// Whether the source has events before the loop sleeps.
     func prepare() -> Bool { false }
 
-    /// Whether the source is ready after the loop has waited.
+    /// Whether the source has events after the loop has slept.
     func check() -> Bool { prepare() }
 
-    /// Handles the events of the source.
-    ///
-    /// This is also called when the ready time has passed.
+    /// Handles the events of the source, or its ready time.
     func dispatch() {}
 
-    /// Adds the source to a loop.
     func attach(to context: OpaquePointer) {
         g_source_attach(raw, context)
     }
 
-    /// Sets the time of the next dispatch, in microseconds of the monotonic clock; `nil` removes it.
+    /// Sets the time of the next dispatch, in microseconds of the monotonic clock, or removes it if `time` is
+    /// `nil`.
     func setReadyTime(_ time: Int64?) {
         g_source_set_ready_time(raw, gint64(time ?? -1))
     }
@@ -43,18 +41,16 @@ class LoopSource: @unchecked Sendable {
     /// The present time of the monotonic clock, in microseconds.
     static var now: Int64 { Int64(g_get_monotonic_time()) }
 
-    /// Removes the source from the loop and releases the object.
-    ///
-    /// Must be called once.
+    /// Removes the source from the loop, and releases the object; must be called exactly once.
     func destroy() {
         g_source_destroy(raw)
         g_source_unref(raw)
     }
 
-    /// The functions of all sources, which GLib may use as long as the process runs.
-    // `unsafe`: it is filled in before any thread can see it, and GLib only reads it.
+    /// The functions of all sources, which are never freed.
+    // `unsafe`: the table is complete before any thread can see it, and GLib only reads it.
     nonisolated(unsafe) private static let functions: UnsafeMutablePointer<GSourceFuncs> = {
-        // `unsafe`: written here once, only read afterwards.
+        // `unsafe`: the table is written only here, and only read afterwards.
         let table = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)
         var functions = GSourceFuncs()
         functions.prepare = { source, timeout in

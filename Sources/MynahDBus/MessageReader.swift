@@ -1,7 +1,8 @@
 import MynahCDBus
 
-/// Reads the body of a message value by value, without building a tree; reading a value as another type is an
-/// error.
+/// Reads the body of a message value by value, without building a tree.
+///
+/// Reading a value as another type throws an error.
 public struct MessageReader {
     private let message: DBusMessage
     private var iterator = DBusMessageIter()
@@ -17,7 +18,7 @@ public struct MessageReader {
     }
 
     private var code: Int32 {
-        // libdbus takes a mutable pointer and does not change what it points to.
+        // libdbus has a mutable pointer as parameter, but does not change the iterator.
         var iterator = iterator
         return dbus_message_iter_get_arg_type(&iterator)
     }
@@ -27,7 +28,7 @@ public struct MessageReader {
     /// Whether all values at this level were read.
     public var isAtEnd: Bool { code == TypeCode.invalid }
 
-    /// The signature of the next value; empty at the end.
+    /// The signature of the next value, or an empty text if there is none.
     public var nextSignature: String {
         var iterator = iterator
         guard dbus_message_iter_get_arg_type(&iterator) != TypeCode.invalid,
@@ -72,7 +73,7 @@ public struct MessageReader {
         ObjectPath(checked: try text(TypeCode.objectPath))
     }
 
-    /// Reads a file descriptor (`h`), as a copy that the reader owns.
+    /// Reads a file descriptor (`h`); the result is a duplicate of it.
     public mutating func readFileDescriptor() throws(DBusError) -> DBusFileDescriptor {
         let number: Int32 = try basic(TypeCode.fileDescriptor, -1)
         guard number >= 0 else { throw DBusError(.failed, "the file descriptor could not be taken out") }
@@ -116,7 +117,7 @@ public struct MessageReader {
         return result
     }
 
-    /// Reads a variant: `body` reads the one value in it, whose type is `nextSignature`.
+    /// Reads a variant; `body` must read the value in it, whose type is `nextSignature`.
     public mutating func readVariant<Result>(
         _ body: (inout MessageReader) throws(DBusError) -> Result
     ) throws(DBusError) -> Result {
@@ -126,7 +127,7 @@ public struct MessageReader {
         return result
     }
 
-    /// Reads a dictionary: `body` is called for each entry, and reads the key and the value.
+    /// Reads a dictionary; `body` is called for each entry, and must read the key and the value.
     public mutating func readDictionary(
         _ body: (inout MessageReader) throws(DBusError) -> Void
     ) throws(DBusError) {
@@ -139,12 +140,12 @@ public struct MessageReader {
 
     /// Reads an `a{sv}`.
     ///
-    /// `body` is called with each key and a reader of its value without the variant, and need not read the
+    /// `body` is called with each key and a reader of its value inside the variant. It need not read the
     /// value.
     public mutating func readOptions(
         _ body: (_ key: String, _ value: inout MessageReader) throws(DBusError) -> Void
     ) throws(DBusError) {
-        // Written out, since it is on every request's way.
+        // Written out for speed, because every request comes through here.
         guard peek() == TypeCode.array, dbus_message_iter_get_element_type(&iterator) == TypeCode.dictEntry
         else {
             throw mismatch("a{sv}")
@@ -204,7 +205,7 @@ public struct MessageReader {
         case TypeCode.byte:
             return .bytes(try readBytes())
         case TypeCode.dictEntry:
-            // a{KV}: the key is one letter, as basic types are.
+            // In a{KV}, the signature of a key is one letter.
             let types = nextSignature.dropFirst(2).dropLast()
             var entries: [DBusValue.Entry] = []
             try readDictionary { entry throws(DBusError) in

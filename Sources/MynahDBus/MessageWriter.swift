@@ -1,10 +1,10 @@
 import MynahCDBus
 
-/// Writes the body of a message directly, without building a tree.
+/// Writes the body of a message value by value, without building a tree.
 ///
 /// If a value cannot be sent (a text with a NUL, an invalid signature, more bytes than a bus allows), the
-/// rest is skipped, and the call or signal that is being built throws. The values in an array or a variant
-/// must have the type that was given when it was opened.
+/// remaining values are skipped, and the call or signal throws. The values in an array or a variant must have
+/// the declared type.
 public struct MessageWriter {
     private let message: DBusMessage
     private var iterator = DBusMessageIter()
@@ -12,11 +12,11 @@ public struct MessageWriter {
     private var depth = 0
     var error: DBusError?
 
-    /// The largest message that dbus-daemon accepts on the system bus, in bytes; the specification has the
-    /// same limit for an array.
+    /// The largest size of a message that dbus-daemon accepts on the system bus, in bytes.
+    ///
+    /// The specification has the same limit for an array.
     private static let maximumSize = 32 << 20
-    /// The number of arrays that may be nested, and also of structs; with variants, the daemon allows 64
-    /// levels in all.
+    /// The maximum nesting of containers; the daemon allows 32 arrays, 32 structs, and 64 levels in all.
     private static let maximumDepth = 32
 
     init(_ message: DBusMessage) {
@@ -58,10 +58,10 @@ public struct MessageWriter {
         text(TypeCode.signature, value)
     }
 
-    /// Appends a file descriptor; the message has a copy of its own.
+    /// Appends a file descriptor; the message gets a duplicate of it.
     public mutating func append(_ value: DBusFileDescriptor) {
         guard error == nil else { return }
-        // Refused by libdbus when it cannot be duplicated.
+        // libdbus refuses a file descriptor that cannot be duplicated.
         var number = value.rawValue
         guard dbus_message_iter_append_basic(&iterator, TypeCode.fileDescriptor, &number) != 0 else {
             return fail("a file descriptor could not be duplicated")
@@ -73,7 +73,7 @@ public struct MessageWriter {
         container(TypeCode.array, "y") { writer in writer.fixed(bytes) }
     }
 
-    /// Appends an array; `body` appends the elements, which must have the type `element`.
+    /// Appends an array; `body` must append elements of the type `element`.
     public mutating func appendArray(of element: String, _ body: (inout MessageWriter) -> Void) {
         guard Syntax.isSingleSignature("a" + element) else {
             return fail("not an element's signature: \(element.debugDescription)")
@@ -86,7 +86,7 @@ public struct MessageWriter {
         container(TypeCode.structure, nil, body)
     }
 
-    /// Appends a dictionary's entry; `body` appends the key and the value.
+    /// Appends an entry of a dictionary; `body` must append the key and the value.
     public mutating func appendEntry(_ body: (inout MessageWriter) -> Void) {
         container(TypeCode.dictEntry, nil, body)
     }
@@ -126,8 +126,8 @@ public struct MessageWriter {
         if error == nil { error = DBusError(name, text) }
     }
 
-    /// Adds bytes, including their alignment, to the size of the message; returns `false` if the message
-    /// becomes too large.
+    /// Adds bytes and their alignment to the size of the message; returns `false` after an error, or if the
+    /// message is too large.
     private mutating func grow(by count: Int) -> Bool {
         guard error == nil else { return false }
         size += min(count, Self.maximumSize) + 8
@@ -153,7 +153,7 @@ public struct MessageWriter {
         if done == 0 { fail("out of memory", as: .failed) }
     }
 
-    /// Writes the elements of an `ay` that was opened before.
+    /// Appends the elements of an `ay` that is open.
     private mutating func fixed(_ bytes: [UInt8]) {
         guard let count = Int32(exactly: bytes.count), grow(by: bytes.count) else {
             return fail("more than an array may hold", as: .limitsExceeded)
@@ -177,7 +177,7 @@ public struct MessageWriter {
         guard dbus_message_iter_open_container(&iterator, code, signature, &inner) != 0 else {
             return fail("out of memory", as: .failed)
         }
-        // libdbus lets iterators be copied; the one in use is always `iterator`.
+        // libdbus allows copies of iterators; the current one is always `iterator`.
         var outer = iterator
         iterator = inner
         depth += 1
@@ -238,7 +238,7 @@ extension MessageWriter {
         }
     }
 
-    /// Appends a value that must have this type, because libdbus would end the process otherwise.
+    /// Appends a value; fails if its type is not the expected one, because libdbus would end the process.
     private mutating func append(_ value: DBusValue, expecting signature: String) {
         guard value.signature == signature else {
             return fail("a value of type \(value.signature) where \(signature) is due")

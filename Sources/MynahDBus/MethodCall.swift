@@ -2,7 +2,7 @@
 ///
 /// If a call is released without an answer, an error is sent.
 public final class MethodCall: @unchecked Sendable {
-    // `@unchecked`: only the executor touches `isAnswered`, or the last owner.
+    // `@unchecked`: `isAnswered` is used only by the executor, or in `deinit`.
 
     /// The D-Bus message of the call.
     public let message: DBusMessage
@@ -34,15 +34,15 @@ public final class MethodCall: @unchecked Sendable {
     /// The path of the called object.
     public var path: ObjectPath { message.path ?? .root }
 
-    /// Whether the caller wants no reply.
+    /// Whether the caller has requested no reply.
     ///
-    /// If so, a reply is allowed, but not sent.
+    /// Replies to such a call are allowed, but not sent.
     public var wantsNoReply: Bool { message.wantsNoReply }
 
     /// Returns a reader of the arguments.
     public func reader() -> MessageReader { message.reader() }
 
-    /// Replies with the arguments that `body` writes.
+    /// Sends a reply, whose arguments `body` writes.
     public func reply(_ body: (inout MessageWriter) -> Void = { _ in }) {
         if message.wantsNoReply { return }
         do throws(DBusError) {
@@ -52,7 +52,7 @@ public final class MethodCall: @unchecked Sendable {
         }
     }
 
-    /// Replies with values.
+    /// Sends a reply with these values.
     public func reply(_ values: DBusValue...) {
         reply { writer in
             for value in values {
@@ -61,9 +61,9 @@ public final class MethodCall: @unchecked Sendable {
         }
     }
 
-    /// Replies with an error.
+    /// Sends an error as the reply.
     ///
-    /// If the name of the error is invalid, `…Error.Failed` is sent.
+    /// If the error's name is invalid, the name `org.freedesktop.DBus.Error.Failed` is sent.
     public func fail(_ error: DBusError) {
         if message.wantsNoReply { return }
         if let answer = try? message.makeError(error) { send(answer) }

@@ -17,10 +17,10 @@ public struct ObjectPath: Hashable, Sendable, CustomStringConvertible, Expressib
         string = value
     }
 
-    /// Makes a path that libdbus has checked already.
+    /// Makes a path from a text that libdbus has already checked.
     init(checked string: String) { self.string = string }
 
-    /// `/`.
+    /// The path `/`.
     public static let root: ObjectPath = "/"
 
     /// The path as text.
@@ -31,14 +31,14 @@ public struct ObjectPath: Hashable, Sendable, CustomStringConvertible, Expressib
         try ObjectPath(string == "/" ? "/" + element : string + "/" + element)
     }
 
-    /// Whether the path lies below `ancestor`.
+    /// Whether the path is below `ancestor`, at any depth.
     public func isBelow(_ ancestor: ObjectPath) -> Bool {
         if ancestor.string == "/" { return string != "/" }
         return string.utf8.count > ancestor.string.utf8.count && string.hasPrefix(ancestor.string)
             && string.utf8.dropFirst(ancestor.string.utf8.count).first == UInt8(ascii: "/")
     }
 
-    /// The path element that follows `ancestor`, or `nil` if this path is not below it.
+    /// The path element directly after `ancestor`, or `nil` if this path is not below it.
     func firstElement(below ancestor: ObjectPath) -> Substring? {
         guard isBelow(ancestor) else { return nil }
         let skipped = ancestor.string == "/" ? 1 : ancestor.string.utf8.count + 1

@@ -1,4 +1,4 @@
-/// The calls that have no reply yet, by serial.
+/// The calls without a reply so far, by serial.
 struct PendingCalls {
     typealias Completion = @Sendable (Result<DBusMessage, DBusError>) -> Void
 
@@ -9,9 +9,9 @@ struct PendingCalls {
     }
 
     private var calls: [UInt32: Call] = [:]
-    /// A time that is not later than any deadline.
+    /// A time at or before the earliest deadline, or `nil` if there is none.
     ///
-    /// The time may be too early after a call was answered, which costs one needless check.
+    /// After a call was answered, the time may be too early, which costs one needless check.
     private(set) var nextDeadline: Int64?
 
     /// Adds a call; returns whether `nextDeadline` changed.
@@ -24,12 +24,12 @@ struct PendingCalls {
 
     mutating func remove(_ serial: UInt32) -> Call? {
         guard let call = calls.removeValue(forKey: serial) else { return nil }
-        // A sleep without a deadline costs the kernel no timer.
+        // Without a deadline, the loop's sleep needs no timer.
         if calls.isEmpty { nextDeadline = nil }
         return call
     }
 
-    /// Removes the calls whose deadline has passed; returns them in the order in which they were made.
+    /// Removes and returns the calls whose deadline has passed, in the order in which they were made.
     mutating func takeExpired(now: Int64) -> [Call] {
         guard let next = nextDeadline, next <= now else { return [] }
         let expired = calls.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }

@@ -1,9 +1,9 @@
 import Glibc
 import MynahCDBus
 
-/// Checks the syntax of names and paths.
+/// Checks the syntax of names, paths and signatures.
 ///
-/// libdbus ends the process if a name or path is invalid, so each is checked here first.
+/// libdbus ends the process if one is invalid, so each is checked here first.
 enum Syntax {
     static func isPath(_ string: String) -> Bool { check(string) { dbus_validate_path($0, nil) } }
     static func isInterface(_ string: String) -> Bool { check(string) { dbus_validate_interface($0, nil) } }
@@ -15,7 +15,7 @@ enum Syntax {
         check(string) { dbus_signature_validate_single($0, nil) }
     }
 
-    /// Whether a text has no NUL; a Swift string is always valid UTF-8, so nothing else is checked.
+    /// Whether a text has no NUL, the only check needed: a Swift string is always valid UTF-8.
     static func isText(_ string: String) -> Bool { check(string) { _ in 1 } }
 
     static func require(

@@ -1,19 +1,19 @@
 import MynahHCI
 import MynahSupport
 
-/// The queue of ACL data to the controller, which has room for a limited number of packets and reports
-/// completed ones (Core Specification, Vol 4, Part E, 4.1.1).
+/// The queue of ACL data to the controller, which accepts a limited number of packets and reports completed
+/// ones (Core Specification, Vol 4, Part E, 4.1.1).
 ///
-/// Links take turns, and each has its share of the controller's buffers. A phone that no longer responds
-/// keeps its share until its link ends, and the other links go on. Within a link, confirmations and other
-/// PDUs take turns, so that neither delays the other.
+/// Links take turns, and each has a share of the controller's buffers. A phone that no longer responds keeps
+/// its share until its link ends, and the other links go on. Within a link, confirmations and other PDUs take
+/// turns, so that neither delays the other.
 struct DataQueue: Sendable {
-    /// The largest number of queued packets of a link, and also of queued confirmations; beyond it, PDUs are
+    /// The maximum number of queued packets of a link, and of its queued confirmations; further PDUs are
     /// refused.
     static let limit = 1024
-    /// The number of packets beyond the limit that are reserved for this side's requests.
+    /// The number of further packets that are accepted for this side's requests.
     ///
-    /// Only few requests can wait at a time, and a dropped request would get no answer.
+    /// Few requests wait at a time, and a request that is dropped would never be answered.
     static let reserve = 64
 
     /// The queued data of one link.
@@ -57,17 +57,17 @@ struct DataQueue: Sendable {
         }
     }
 
-    /// The largest size of a packet for the controller, in bytes.
+    /// The controller's limit for the size of a packet, in bytes.
     private(set) var size = 27
-    /// The number of packets that the controller has room for.
+    /// The number of packets that fit into the controller.
     private(set) var capacity = 1
     private var links = SortedMap<ConnectionHandle, LinkQueue>()
-    /// The index of the link that sends next.
+    /// The index of the link whose turn is next.
     private var turn = 0
     private var inFlight = 0
     /// The number of links that have no packets in the controller.
     private var idleLinks = 0
-    /// The number of packets in this queue, without those in the controller.
+    /// The number of packets and confirmations in this queue, without those in the controller.
     private(set) var count = 0
 
     mutating func configure(_ buffers: ControllerProfile.Buffers) {
@@ -75,18 +75,16 @@ struct DataQueue: Sendable {
         capacity = max(1, buffers.count)
     }
 
-    /// The number of packets of a link in this queue, without confirmations.
+    /// The number of a link's packets in this queue, without confirmations.
     func count(of handle: ConnectionHandle) -> Int {
         links.index(of: handle).map { links[at: $0].count } ?? 0
     }
 
-    /// Queues a PDU.
-    ///
-    /// Returns `false` if too many PDUs of its link are waiting already.
+    /// Queues a PDU; returns `false` if too many PDUs wait on its link.
     ///
     /// A peer that follows the protocols causes only a few PDUs. Without a limit, a peer that sends requests
-    /// while the controller accepts no data would fill the memory with answers. Answers that fill the queue
-    /// leave room for this side's requests.
+    /// while the controller accepts no data would fill the memory with responses. Room for this side's
+    /// requests is reserved.
     @discardableResult
     mutating func add(_ frame: L2CAPFrame, for handle: ConnectionHandle) -> Bool {
         if links.index(of: handle) == nil {
@@ -114,12 +112,12 @@ struct DataQueue: Sendable {
         return true
     }
 
-    /// Removes and returns the next packet, or returns `nil` if the controller has no room.
+    /// Removes and returns the next packet; returns `nil` if none may be sent now.
     mutating func takeNext() -> H4Packet? {
         guard inFlight < capacity, count > 0 else { return nil }
-        // A silent peer keeps what it was sent until its link is given up: it may hold its share of the
-        // buffers and no more, and never the last ones, which links that have nothing in the controller are
-        // owed.
+        // A silent peer's packets stay in the controller until its link is lost. So a link gets at most its
+        // share of the buffers, and none of the last buffers, which are kept for links without packets in the
+        // controller.
         let share = (capacity + links.count - 1) / links.count
         for step in 0..<links.count {
             let index = (turn + step) % links.count
@@ -135,7 +133,7 @@ struct DataQueue: Sendable {
         return nil
     }
 
-    /// Notes that the controller has completed a number of a link's packets, which is cut to those it had.
+    /// Handles the completion of a link's packets; a number above those in the controller is reduced.
     mutating func completed(_ handle: ConnectionHandle, _ number: Int) {
         guard let index = links.index(of: handle) else { return }
         let done = min(links[at: index].inFlight, number)

@@ -3,11 +3,11 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The dependencies of a radio: transport, clock, executor and options.
+/// The environment of a radio: its transport, clock, executors and options.
 struct Environment: Sendable {
-    /// Runs the radio, its phone and its managers.
+    /// The executor of the radio and all its parts.
     let executor: RunExecutor
-    /// The executor for tasks that continue after answers of the radio.
+    /// The executor for tasks that call the radio.
     let tasks: RunTaskExecutor
     let transport: any HCITransport
     let options: HostRadioOptions
@@ -29,10 +29,10 @@ struct Environment: Sendable {
         self.random = random
     }
 
-    /// The executor of a run with virtual time, or `nil` for the machine's time.
+    /// The executor that tasks must prefer with virtual time, or `nil` with the machine's time.
     var preferredExecutor: (any TaskExecutor)? { clock.taskExecutor }
 
-    /// Starts a task of the radio that no other task waits for.
+    /// Starts a task that no other task waits for.
     func task(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         Task(executorPreference: preferredExecutor) { await work() }
     }

@@ -1,3 +1,3 @@
-// A program that imports MynahHost names these modules' types when it makes a radio.
+// A program that imports MynahHost needs types of these modules to make a radio.
 @_exported public import MynahCore
 @_exported public import MynahHCI

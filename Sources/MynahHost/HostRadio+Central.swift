@@ -1,7 +1,7 @@
 public import MynahCore
 import MynahSupport
 
-// The calls of `CentralRadio`, and those that both roles have.
+// The calls of `CentralRadio`, and the calls of both roles.
 extension HostRadio {
     /// Starts a scan, or changes the options of the current one.
     public func scan(_ options: ScanOptions) async throws(RadioError) {
@@ -15,7 +15,7 @@ extension HostRadio {
 
     /// Connects to a device; several connections may be pending at once.
     ///
-    /// A link that the device made is used in both roles.
+    /// If the device has already connected to this radio, its link is used for both roles.
     public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
         let identity = identity(of: address)
         var shared: Peer?
@@ -30,13 +30,13 @@ extension HostRadio {
         }.get()
     }
 
-    /// The identity address of a bonded device with this resolvable private address, or the address
+    /// The identity address of the bonded device with this resolvable private address, or else the address
     /// itself.
     public func identity(of address: DeviceAddress) -> DeviceAddress {
         access.peers.identity(of: address, security.bonds)
     }
 
-    /// The last address of a bonded device on the air, or the address itself.
+    /// The address that a bonded device used last, or else the address itself.
     public func addressOnAir(of address: DeviceAddress) -> DeviceAddress {
         access.peers.current(of: identity(of: address))
     }
@@ -48,7 +48,7 @@ extension HostRadio {
         try await links.perform(MTUExchange(ownMTU: links.server.largestMTU), on: peer)
     }
 
-    /// Discovers primary services: those of one type, or all with `nil`.
+    /// Discovers the primary services with a UUID, or all primary services if it is `nil`.
     public func discoverServices(
         _ uuid: BluetoothUUID?, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] {
@@ -87,8 +87,9 @@ extension HostRadio {
         try await links.perform(ValueRead(handle), on: peer)
     }
 
-    /// Reads several values with as few requests as possible; one at a time if the peripheral does not
-    /// support Read Multiple.
+    /// Reads several values with as few requests as possible.
+    ///
+    /// If the peripheral does not support Read Multiple Variable, the values are read one by one.
     public func read(
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [[UInt8]] {
@@ -102,25 +103,27 @@ extension HostRadio {
         try await links.perform(ConcatenatedRead(handles: handles), on: peer)
     }
 
-    /// Writes a value and waits for the response; prepared parts are verified.
+    /// Writes a value and waits for the response; a long value is written in prepared parts, which are
+    /// verified.
     public func write(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) async throws(RequestError) {
         try await links.perform(ValueWrite(handle, value), on: peer)
     }
 
-    /// Whether a link has room for a write command; if not, `readyToWrite` follows.
+    /// Whether a link has room for a write command; if not, `readyToWrite` is reported later.
     public func hasRoomToWrite(to peer: Peer.ID) -> Bool { links.hasRoomToWrite(to: peer) }
 
-    /// Writes with a command; returns `false` if the link has no room, and then `readyToWrite` follows.
+    /// Writes with a command; returns `false` if the link has no room, and `readyToWrite` is reported later.
     public func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
         try links.write(value, to: handle, of: peer)
     }
 
-    /// Writes with a signed command; returns `false` if the link has no room, and then `readyToWrite`
-    /// follows.
+    /// Writes with a signed command.
+    ///
+    /// Returns `false` if the link has no room; `readyToWrite` is then reported later.
     ///
     /// On an encrypted link, the command is sent without a signature, because encryption gives the same
     /// protection (Core Specification, Vol 3, Part C, 10.2.2).
@@ -130,10 +133,10 @@ extension HostRadio {
         try links.writeSigned(value, to: handle, of: peer)
     }
 
-    /// Limits the time for answers to later requests, or restores the 30 s of ATT with `nil`.
+    /// Limits the time for answers to later requests; `nil` restores the 30 s of ATT.
     package func limitAnswers(to limit: Duration?) { links.client.limitAnswers(to: limit) }
 
-    // MARK: Both halves
+    // MARK: Both roles
 
     /// Opens a channel to a PSM that a peer has published.
     public func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError)
@@ -152,14 +155,15 @@ extension HostRadio {
 
     /// Pairs, or encrypts with the key of a bond, and returns when the link is encrypted.
     ///
-    /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends
-    /// first.
+    /// If the peer is a central, a Security Request is sent to it. Throws `pairingFailed`, or `disconnected`
+    /// if the link ends first.
     public func pair(_ peer: Peer.ID) async throws(RadioError) {
         try await security.pair(peer)
     }
 
-    /// Deletes the bond with a peer, which gets new keys when it pairs again; returns whether there was a
-    /// bond.
+    /// Deletes the bond with a peer; returns whether there was one.
+    ///
+    /// The peer gets new keys when it pairs again.
     @discardableResult
     public func forgetBond(with address: DeviceAddress) -> Bool {
         sinks.faults?.forgetLostBond(with: address)
@@ -176,11 +180,10 @@ extension HostRadio {
         try await links.readRSSI(of: peer)
     }
 
-    /// Sets a handler that is called when the radio sends a request to a peripheral, and when the answer has
-    /// come.
+    /// Sets a handler for requests to peripherals and their answers.
     ///
-    /// The handler is called before later events are reported. The call that made the request returns a
-    /// little later.
+    /// The handler is called when a request is sent, and again when its answer arrives, before later events
+    /// are reported. The call that made the request returns shortly afterwards.
     package func tellOfAnswers(_ handler: @escaping @Sendable (_ isAnswered: Bool) -> Void) {
         sinks.asked = handler
     }

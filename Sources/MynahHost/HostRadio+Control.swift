@@ -1,7 +1,7 @@
 package import MynahCore
 import MynahHCI
 
-// A test's requests to the radio.
+// Calls for tests.
 extension HostRadio: ControllableRadio {
     package func isEncrypted(_ central: Peer.ID) -> Bool? {
         (try? acl.table.handle(of: central)).map { security[$0].isEncrypted }
@@ -9,7 +9,7 @@ extension HostRadio: ControllableRadio {
 
     package var bondedAddresses: [DeviceAddress] { security.bonds.bonds.map(\.identity) }
 
-    /// Ends a link with a reason.
+    /// Ends a link with a reason code of HCI.
     package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
         await links.disconnect(central, HCIStatus(reason))
     }

@@ -1,7 +1,7 @@
 package import MynahCore
 package import MynahFaults
 
-// The calls that a layer of faults makes to the radio below its sink.
+// The calls with which faults act on the radio below its sink.
 extension HostRadio: FaultableRadio {
     package nonisolated var faultSupport: FaultSupport { .ownHost }
 
@@ -23,7 +23,7 @@ extension HostRadio: FaultableRadio {
         sinks.faults?.loseBond(of: central, way, of: links)
     }
 
-    /// Resets the controller, which then does not advertise and has no links.
+    /// Resets the controller without a report: advertising and all links end.
     package func vanish() async {
         guard case .running = stage, controller.isRunning else { return }
         try? await turnOff(isSilent: true)

@@ -2,9 +2,9 @@ public import MynahCore
 import MynahHCI
 import MynahSupport
 
-// The radio's life: started and stopped.
+// Starting and stopping the radio.
 extension HostRadio {
-    /// The stage of the radio; the stage of its controller is separate.
+    /// The stage of the radio, apart from the stage of its controller.
     enum Stage {
         case stopped
         case starting
@@ -13,14 +13,15 @@ extension HostRadio {
         case stopping([CheckedContinuation<Void, Never>])
     }
 
-    /// Starts the peripheral role; opens the transport and initializes the controller, unless the
-    /// central role runs.
+    /// Starts the peripheral role.
+    ///
+    /// If the central role is not started, this also opens the transport and initializes the controller.
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
         try checkMayStart(isStarted: sinks.peripheral != nil)
         sinks.peripheral = sink
-        // The central's half, if it has started the radio, did so with an identity of its own.
+        // If the central role has started the radio, it used an identity of its own.
         if case .running = stage { links.begin(as: identity) } else { try await open(identity) }
         sinks.tell(.stateChanged(state))
         var capabilities = RadioCapabilities(name: options.name)
@@ -28,8 +29,9 @@ extension HostRadio {
         return capabilities
     }
 
-    /// Starts the central role; opens the transport and initializes the controller, unless the
-    /// peripheral role runs.
+    /// Starts the central role.
+    ///
+    /// If the peripheral role is not started, this also opens the transport and initializes the controller.
     public func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError) {
         try checkMayStart(isStarted: sinks.central != nil)
         sinks.central = sink
@@ -41,7 +43,9 @@ extension HostRadio {
 
     private var state: RadioState { controller.isOff ? .poweredOff : .poweredOn }
 
-    /// Checks that a role may be started now: the radio is stopped, or only the other role is started.
+    /// Throws an error if a role must not be started now.
+    ///
+    /// A role can be started if the radio is stopped, or if only the other role is started.
     private func checkMayStart(isStarted: Bool) throws(RadioError) {
         switch stage {
         case .stopped where !isStarted: return
@@ -56,7 +60,7 @@ extension HostRadio {
         }
     }
 
-    /// Opens the transport and brings the controller up; stops the radio again if that fails.
+    /// Opens the transport and initializes the controller; stops the radio if that fails.
     private func open(_ identity: DeviceIdentity) async throws(RadioError) {
         stage = .starting
         connectParts()
@@ -66,11 +70,11 @@ extension HostRadio {
         do throws(RadioError) {
             try await controller.start(inlet)
         } catch {
-            // If the radio was stopped and started again meanwhile, what runs now is not this start's.
+            // If the radio was stopped and started again meanwhile, this call must not stop it.
             guard controller.epoch == epoch else { throw error }
             environment.transport.close()
             await stop()
-            // A peer that answers wrongly may not be a controller at all.
+            // A peer that sends invalid answers may not be a controller at all.
             guard error.remedy == nil, [.lost, .timedOut, .protocolViolation].contains(error.code) else {
                 throw error
             }
@@ -90,7 +94,7 @@ extension HostRadio {
         security.radio = self
     }
 
-    /// The callbacks of the transport's threads to the controller's driver.
+    /// The callbacks with which the transport's threads reach the radio's executor.
     private var inlet: ControllerInlet {
         let executor = environment.executor
         return ControllerInlet(
@@ -138,7 +142,7 @@ extension HostRadio {
         }
     }
 
-    /// Closes the transport at once, from any thread, and then stops the radio.
+    /// Closes the transport immediately, from any thread, and then stops the radio.
     public nonisolated func close() {
         environment.transport.close()
         Task(executorPreference: preferredExecutor) { await self.stopClosed() }

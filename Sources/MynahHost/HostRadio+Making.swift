@@ -2,7 +2,7 @@ public import MynahCore
 public import MynahHCI
 
 extension PeripheralRadio where Self == HostRadio {
-    /// A radio on a virtual air: on `air`, or on the air that all processes of this user share.
+    /// Makes a radio on a virtual air: on `air`, or on the air that all processes of this user share.
     ///
     /// The radio has no public address, so it generates a static random address when it starts. Throws a
     /// `RadioError` if this process cannot join the shared air.
@@ -15,10 +15,10 @@ extension PeripheralRadio where Self == HostRadio {
 }
 
 extension HostRadio {
-    /// Makes a radio on the controller with a command-line address such as `tcp-client:127.0.0.1:6402`.
+    /// Makes a radio on the controller with an address such as `tcp-client:127.0.0.1:6402`.
     ///
-    /// The radio connects to the controller when it starts. Throws a `RadioError` that lists the valid forms
-    /// if the address is invalid.
+    /// The radio connects to the controller when it starts. If the address is invalid, throws a `RadioError`
+    /// that lists the valid forms.
     public init(controller address: String, options: Options = Options()) throws(RadioError) {
         self.init(transport: try HCITransportAddress(parsing: address).transport(), options: options)
     }

@@ -16,7 +16,7 @@ extension HostRadio {
         await access.stopAdvertising()
     }
 
-    /// Publishes a batch of services; services that were published before get the same handles.
+    /// Publishes services together; services that were published before get their previous handles.
     public func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         try links.publish(services)
     }
@@ -26,30 +26,31 @@ extension HostRadio {
         links.withdraw(services)
     }
 
-    /// Sets the value with which the host answers by itself, or `nil` to ask the sink.
+    /// Sets the value with which the host answers reads, or `nil` if the sink answers them.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         links.server.setValue(value, of: attribute)
     }
 
-    /// Sends a value to each subscriber by notification or indication; returns `full` if one has no room, and
-    /// then `readyToSend` follows.
+    /// Sends a value to each subscriber by notification or indication.
+    ///
+    /// Returns `full` if one of them has no room; `readyToSend` is then reported later.
     public func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
         try links.send(value, of: attribute, as: delivery, to: centrals)
     }
 
-    /// The airtime and packets used since the radio was created.
+    /// The air time and packets used since the radio was created.
     public var used: RadioUse? {
         controller.meter.use(of: acl.table, isEstimated: !options.isSimulated, at: environment.now())
     }
 
-    /// Publishes a PSM, and returns it.
+    /// Publishes a PSM to which centrals can open channels, and returns it.
     public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         try channels.publish(isEncrypted: isEncrypted)
     }
 
-    /// Withdraws a PSM, and closes its channels.
+    /// Withdraws a PSM, and closes the channels that were opened to it.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
         channels.unpublish(psm)
     }

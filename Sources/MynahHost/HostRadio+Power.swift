@@ -1,16 +1,16 @@
 public import MynahCore
 
-// Bluetooth is turned off and on, as by the button in Control Center.
+// Turns Bluetooth off and on, like the button in Control Center.
 extension HostRadio {
-    /// Turns Bluetooth off or on; does nothing if it is in that state already.
+    /// Turns Bluetooth off or on; does nothing if it is already in that state.
     ///
-    /// When Bluetooth is turned off, every link ends on the air, the controller is reset, and `poweredOff` is
-    /// reported to both roles. Services stay published. Advertising and scanning continue when Bluetooth is
-    /// turned on; pending connections fail. The search for a lost controller ends. If the controller was lost
-    /// in the meantime, turning on throws the error, and the search begins.
+    /// Turning Bluetooth off ends every link on the air, resets the controller, and reports `poweredOff` to
+    /// both roles. Services stay published. Pending connections fail, and a search for a lost controller
+    /// ends. Advertising and scanning continue when Bluetooth is turned on. If the controller was lost
+    /// meanwhile, turning on throws the error, and the search begins.
     ///
-    /// Calls take effect one after the other. Throws `invalidState` if the radio does not run, `lost` if it
-    /// is stopped meanwhile.
+    /// Calls take effect one after the other. Throws `invalidState` if the radio does not run, and `lost` if
+    /// it is stopped meanwhile.
     public func setPower(_ isOn: Bool) async throws(RadioError) {
         while powerWaiters != nil { await withCheckedContinuation { powerWaiters?.append($0) } }
         guard case .running = stage else { throw RadioError(.invalidState, "the radio is not running") }
@@ -28,9 +28,8 @@ extension HostRadio {
 
     /// Ends every link on the air and resets the controller.
     ///
-    /// Requests for advertising and scanning are kept, and requests for connections fail.
-    ///
-    /// With `isSilent`, neither the end of the links nor the new state is reported.
+    /// Advertising and scanning remain requested, and requests for connections fail. With `isSilent`, neither
+    /// the end of the links nor the new state is reported.
     func turnOff(isSilent: Bool = false) async throws(RadioError) {
         guard controller.isRunning else { return controller.turnOffLost(isSilent: isSilent) }
         controller.startTurningOff()

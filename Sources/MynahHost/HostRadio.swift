@@ -3,12 +3,12 @@ public import MynahCore
 public import MynahHCI
 import MynahSupport
 
-/// A radio with Mynah's own host stack, on any controller that the HCI transport reaches.
+/// A radio with Mynah's own host stack, on any controller that an HCI transport reaches.
 ///
-/// The radio advertises exactly the bytes that it is given. It reports each subscriber, and each full
-/// queue. It plays a peripheral, a central, or both on one controller.
+/// The radio advertises exactly the bytes that it is given. It reports each subscriber, and each full queue.
+/// The radio can be a peripheral, a central, or both on one controller.
 ///
-/// The actor is the radio's executor, and controls its start and stop. Its drivers do the work on that
+/// The actor starts and stops the radio, and runs on the radio's executor. Its drivers do the work on that
 /// executor: one for the controller, one for advertising, scanning and connecting, one for ACL data, one for
 /// L2CAP channels, one for pairing and encryption, and one for the links.
 public actor HostRadio: PeripheralRadio, CentralRadio {
@@ -18,10 +18,10 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     let environment: Environment
     let drivers: HostDrivers
     var stage = Stage.stopped
-    /// Calls that wait until Bluetooth is turned on or off, or `nil` if nothing is being changed.
+    /// Calls of `setPower` that wait for an earlier call, or `nil` if no call is being carried out.
     var powerWaiters: [CheckedContinuation<Void, Never>]?
 
-    /// Makes a radio that is not started; `clock` measures its deadlines.
+    /// Makes a radio that is not started; `clock` measures all its times.
     public init(
         transport: any HCITransport, options: Options = Options(),
         logger: Logger = Logger(label: "mynah.host"), clock: some Clock<Duration> = ContinuousClock()
@@ -44,21 +44,23 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     var security: SecurityDriver { drivers.security }
     var links: LinkDriver { drivers.links }
 
-    /// The radio's executor, on which its phone and managers run too.
+    /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         environment.executor.asUnownedSerialExecutor()
     }
-    /// The executor to prefer in a task that makes many calls to the radio: the task continues on the
-    /// executor of the answer, without a switch.
+    /// The executor that a task with many calls to the radio should prefer.
+    ///
+    /// After a call, the task then continues on the radio's thread, without a switch.
     package nonisolated var taskExecutor: any TaskExecutor { preferredExecutor ?? environment.tasks }
-    /// The executor of a run with virtual time, or `nil` for the machine's time.
+    /// The executor that tasks must prefer with virtual time, or `nil` with the machine's time.
     public nonisolated var preferredExecutor: (any TaskExecutor)? { environment.preferredExecutor }
     /// The name of the radio in messages.
     package nonisolated var name: String { options.name }
     nonisolated var options: Options { environment.options }
 
-    /// Calls a closure with the driver of the links on the radio's executor: before this call returns, or
-    /// soon after.
+    /// Runs a closure with the driver of the links on the radio's executor.
+    ///
+    /// The closure runs in this call, or on another thread that is running the radio.
     nonisolated func perform(_ body: @escaping @Sendable (LinkDriver) -> Void) {
         environment.executor.perform { self.assumeIsolated { body($0.links) } }
     }

@@ -1,18 +1,18 @@
 import MynahCore
 import MynahHCI
 
-/// A link to a central, or to a peripheral.
+/// A link to a central or a peripheral.
 struct Link {
-    /// The stages of a link, from its request to its report.
+    /// The stage of a link before and after it was reported.
     enum Stage: Hashable {
-        /// The link was made for a request, and is reported once the peripheral has answered on it.
+        /// The link was made for a request, and is reported when the peripheral has sent anything.
         case unheard(Connector.Request)
         case reported
-        /// The request was withdrawn before the peripheral answered, so the link is never reported.
+        /// The request was withdrawn before the link was reported, so the link is only ended.
         case givenUp
     }
 
-    /// The roles of a radio that use a link.
+    /// The roles of this radio that use a link.
     struct Halves: OptionSet {
         let rawValue: UInt8
 
@@ -21,20 +21,20 @@ struct Link {
     }
 
     var handle: ConnectionHandle
-    /// The roles that the link was reported to.
+    /// The roles to which the link was reported.
     ///
-    /// One link serves both roles: there is never a second link between two devices (Core Specification, Vol
-    /// 6, Part B, 4.5).
+    /// One link can serve both roles, because there is never a second link between two devices (Core
+    /// Specification, Vol 6, Part B, 4.5).
     var halves: Halves = []
     var stage = Stage.reported
-    /// This side's role.
+    /// This side's role in the Link Layer.
     var role = LEConnection.Role.peripheral
     var peer: Peer
     var parameters: LEConnection.Parameters
     var reassembler = L2CAPReassembler()
     var meter = LinkMeter()
 
-    /// Whether the link is not reported yet.
+    /// Whether the peripheral has not sent anything yet.
     var isUnheard: Bool {
         if case .unheard = stage { true } else { false }
     }

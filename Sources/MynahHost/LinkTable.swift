@@ -4,44 +4,51 @@ import MynahSupport
 
 /// The links of a radio, by handle and by peer.
 ///
-/// This part has no I/O. It decides which links are reported, and requests everything else by actions. A
-/// packet needs one look-up: the index of its link stays valid until a link begins or ends.
+/// This state machine has no I/O. It decides which links are reported, and requests everything else by
+/// actions. The index of a link stays valid until a link begins or ends, so a packet needs only one look-up.
 struct LinkTable {
     /// An action for the driver.
     enum Action {
-        /// A link began: begin it in the other parts too; `onAir` is the peer's address on the air.
+        /// A link has begun: add it to the other components.
+        ///
+        /// `onAir` is the address that the peer uses on the air.
         case added(Link, onAir: DeviceAddress)
-        /// Report that a central has connected, or that the peripheral of a link uses this device's services
-        /// too.
+        /// Report a link to the peripheral role.
+        ///
+        /// A central has connected, or the peer of a link has used this device's services for the first time.
         case connected(Link)
-        /// Report that a link that a central made is used as a link to a peripheral too, as a request
-        /// required.
+        /// Report a link that a central made to the central role too.
+        ///
+        /// The request for it, if any, is fulfilled.
         case shared(Link, Connector.Request?)
-        /// Ask a bonded central to encrypt, because its subscriptions may not be served before (Core
+        /// Ask a bonded central to encrypt, because subscribed values may be sent only after that (Core
         /// Specification, Vol 3, Part C, 10.3.1.1).
         case askToEncrypt(link: ConnectionHandle)
-        /// Read the features of the peripheral's controller: any answer, even an error, shows a working link.
+        /// Read the features of the peripheral's controller.
+        ///
+        /// Any answer, even an error, shows that the link works.
         case readFeatures(link: ConnectionHandle, Peer.ID)
         case exchangeMTU(link: ConnectionHandle)
-        /// The peripheral has answered for the first time on the link that was made for a request.
+        /// Report a link to the central role, because the peripheral has sent something on it.
         case reached(Peer, Connector.Request)
-        /// End a link.
         case end(link: ConnectionHandle)
-        /// A link ended: end it in the other parts too.
+        /// A link has ended: remove it from the other components.
         case removed(Link)
-        /// The link that ended was reported as connected to these halves. The central's hears the reason, and
-        /// the peripheral's whether the link was lost.
+        /// Report the end of a link to these roles.
+        ///
+        /// The error, `nil` if this side ended the link, goes to the central role; it also shows if the link
+        /// was lost.
         case disconnected(Peer.ID, Link.Halves, RadioError?)
-        /// Repeat a request whose connection was lost before the peripheral answered on it.
+        /// Repeat a request whose connection was lost before the peripheral sent anything.
         case connectAgain(Connector.Request)
         case connectionFailed(Connector.Request, RadioError)
     }
 
-    /// The information about a new link from other parts.
+    /// The data about a new link that the table does not have itself.
     struct Context {
-        /// The request that the link fulfils, or `nil` if it fulfils none.
+        /// The request for the link, or `nil` if there is none.
         var request: Connector.Request?
-        /// The identity address of the peer, if it is bonded.
+        /// The identity address of the peer, or `nil` if it is not bonded.
         var identity: DeviceAddress?
         /// Whether the controller can read the features of the peer's controller.
         var canReadFeatures = true
@@ -53,7 +60,7 @@ struct LinkTable {
     private(set) var lastPeer: UInt32 = 0
     /// Whether the radio is being turned off.
     private var isLeaving = false
-    /// The links that have ended since the radio began to be turned off.
+    /// The links that have ended since `leave` was called.
     private var left: [Link] = []
 
     // MARK: Looking up
@@ -81,9 +88,7 @@ struct LinkTable {
         set { links[handle] = newValue }
     }
 
-    /// Returns the handle of the link to a peer.
-    ///
-    /// Throws `disconnected` if there is none.
+    /// Returns the handle of the link to a peer; throws `disconnected` if there is none.
     func handle(of peer: Peer.ID) throws(RadioError) -> ConnectionHandle {
         guard let index = indices.first(where: { self[at: $0].peer.id == peer }) else {
             throw RadioError(.disconnected, "the peripheral is not connected")
@@ -91,7 +96,7 @@ struct LinkTable {
         return self[at: index].handle
     }
 
-    /// The stage of the link to the peripheral with an address, or `nil` if there is no link.
+    /// The stage of the link to a peripheral, or `nil` if there is no link.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? {
         let index = indices.first { self[at: $0].role == .central && self[at: $0].peer.address == address }
         return index.map { self[at: $0].stage }
@@ -99,7 +104,7 @@ struct LinkTable {
 
     // MARK: Events
 
-    /// Handles a new link; a bonded peer is reported under its identity address.
+    /// Handles a new link; a bonded peer gets its identity address.
     mutating func began(_ connection: LEConnection, _ context: Context, _ actions: inout [Action]) {
         let handle = connection.handle
         guard index(of: handle) == nil else { return }
@@ -107,7 +112,7 @@ struct LinkTable {
             if let request = context.request { actions.append(.connectionFailed(request, Self.radioIsGone)) }
             return actions.append(.end(link: handle))
         }
-        // The call that asked for it was given up, and it came after all.
+        // The request was withdrawn, and the connection was made nevertheless.
         guard connection.role == .peripheral || context.request != nil else {
             return actions.append(.end(link: handle))
         }
@@ -130,19 +135,19 @@ struct LinkTable {
             if peer.isPaired { actions.append(.askToEncrypt(link: handle)) }
         case .central:
             if context.canReadFeatures {
-                // The answer shows that the peripheral is on the link, though it may send nothing else by
+                // The answer shows that the peripheral is on the link, even if the peripheral sends nothing
                 // itself.
                 actions.append(.readFeatures(link: handle, peer.id))
             } else {
-                // The controller's reports of the link are trusted.
+                // Without the feature exchange, the link counts as working.
                 heard(handle, &actions)
             }
-            // As an iPhone does: before anything else is asked for.
+            // An iPhone also does this before any other request.
             actions.append(.exchangeMTU(link: handle))
         }
     }
 
-    /// Notes that the peer of a link has sent something.
+    /// Handles the first packet of a link's peer: a link made for a request is now reported.
     mutating func heard(_ handle: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = index(of: handle), case .unheard(let request) = links[at: index].stage else {
             return
@@ -152,10 +157,11 @@ struct LinkTable {
         actions.append(.reached(links[at: index].peer, request))
     }
 
-    // MARK: Links of both halves
+    // MARK: Links of both roles
 
-    /// Uses a link, which the device at an address made, as its central too; returns the peer, or `nil` if
-    /// there is no such link.
+    /// Uses a link also in the central role, if the device at an address has made one.
+    ///
+    /// Returns the peer, or `nil` if there is no such link.
     mutating func share(withCentral address: DeviceAddress, _ actions: inout [Action]) -> Peer? {
         let index = indices.first {
             self[at: $0].role == .peripheral && self[at: $0].peer.address == address
@@ -173,14 +179,15 @@ struct LinkTable {
         actions.append(.shared(self[at: index], request))
     }
 
-    /// Stops using, as a central, a link that the device made.
+    /// Stops using a link in the central role, if the peer has made the link.
     mutating func leave(_ peer: Peer.ID) {
         for index in indices where self[at: index].peer.id == peer && self[at: index].role == .peripheral {
             links[at: index].halves.remove(.central)
         }
     }
 
-    /// Notes that the peripheral of a link uses this device's services.
+    /// Handles the first request of a peer for this device's services: its link is reported to the peripheral
+    /// role.
     mutating func served(_ peer: Peer.ID, _ actions: inout [Action]) {
         let index = indices.first {
             self[at: $0].peer.id == peer && !self[at: $0].halves.contains(.peripheral)
@@ -190,7 +197,7 @@ struct LinkTable {
         actions.append(.connected(links[at: index]))
     }
 
-    /// Handles the withdrawal of a request for a connection: its link ends, if it began and was not reported.
+    /// Handles the withdrawal of a request: its link ends if it was not reported yet.
     mutating func giveUp(_ number: UInt64, _ actions: inout [Action]) {
         for index in indices {
             guard case .unheard(let request) = links[at: index].stage, request.number == number else {
@@ -201,7 +208,7 @@ struct LinkTable {
         }
     }
 
-    /// Counts an event of the controller in the link's use of the air.
+    /// Updates a link's use of air time after an event of the controller.
     mutating func noteUse(_ event: HCIEventContent, at now: Duration) {
         switch event {
         case .connectionUpdateComplete(.success, let handle, let parameters):
@@ -216,8 +223,9 @@ struct LinkTable {
         }
     }
 
-    /// Counts a packet of ACL data to the controller, which splits it into data PDUs (Core Specification, Vol
-    /// 6, Part B, 4.5.10).
+    /// Adds a packet of ACL data to its link's use of air time.
+    ///
+    /// The controller splits the packet into data PDUs (Core Specification, Vol 6, Part B, 4.5.10).
     mutating func sent(_ packet: H4Packet) {
         guard packet.body.count >= 4 else { return }
         let handle = ConnectionHandle(rawValue: UInt16(packet.body[0]) | UInt16(packet.body[1]) << 8)
@@ -226,8 +234,8 @@ struct LinkTable {
 
     /// Handles a packet of ACL data.
     ///
-    /// Returns the L2CAP frame that it completes and the index of its link, or `nil` if it completes no
-    /// frame.
+    /// Returns the L2CAP frame that is now complete and the index of its link, or `nil` if no frame is
+    /// complete.
     mutating func receive(_ packet: [UInt8]) -> (index: Int, frame: L2CAPFrame)? {
         guard let (handle, boundary, bytes) = ACLPacket.parts(of: packet),
             let index = links.index(of: handle)
@@ -247,7 +255,7 @@ struct LinkTable {
         case .reported:
             actions.append(.disconnected(link.peer.id, link.halves, Self.error(for: reason)))
         case .unheard(let request):
-            // The peripheral took another central's request, or heard none (Vol 1, Part F, 2.59).
+            // The peripheral accepted another central's request, or received none (Vol 1, Part F, 2.59).
             guard reason != .connectionFailedToBeEstablished else {
                 return actions.append(.connectAgain(request))
             }
@@ -256,12 +264,12 @@ struct LinkTable {
         }
     }
 
-    /// Collects the links that end from now on, so that `removeAll` reports them as lost with the radio.
+    /// Makes the table collect links that end, which `removeAll` then reports as lost.
     ///
-    /// New links are ended at once.
+    /// New links are ended immediately.
     mutating func leave() { isLeaving = true }
 
-    /// Removes all links, because the controller is lost; calls for connections fail with `error`.
+    /// Removes all links after the loss of the controller; pending connections fail with `error`.
     mutating func removeAll(_ error: RadioError, _ actions: inout [Action]) {
         let (ended, all) = (left, links)
         (left, links, isLeaving) = ([], SortedMap(), false)
@@ -284,7 +292,7 @@ struct LinkTable {
 
     private static let radioIsGone = RadioError(.lost, "the radio is gone")
 
-    /// The error for the end of a link to a peripheral, or `nil` if this side ended it.
+    /// The error for the end of a link, or `nil` if this side ended it.
     private static func error(for reason: HCIStatus) -> RadioError? {
         let message: String
         switch reason {
@@ -299,7 +307,8 @@ struct LinkTable {
 }
 
 extension LEConnection {
-    /// The peer's address on the air: its identity address, or the private address that the controller
-    /// resolved.
+    /// The address that the peer uses on the air.
+    ///
+    /// This is the private address that the controller has resolved, if any.
     var addressOnAir: DeviceAddress { peerResolvable ?? peer }
 }

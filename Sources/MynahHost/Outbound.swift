@@ -2,23 +2,22 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Everything that waits to be sent to peers: packets for the controller, notifications that are sent
-/// together, and refused sends.
+/// Everything that waits to be sent to peers: packets, collected notifications and refused sends.
 ///
-/// This part has no I/O. Flow control is per link: a peer that accepts nothing delays only its own packets
-/// (Core Specification, Vol 3, Part F, 3.3.2).
+/// This state machine has no I/O. Flow control is per link: a peer that accepts nothing delays only its own
+/// packets (Core Specification, Vol 3, Part F, 3.3.2).
 struct Outbound: Sendable {
-    /// The kind of PDU that was refused for lack of room.
+    /// The kind of a send that was refused for lack of room.
     enum Refused: Hashable, Sendable {
-        /// A notification, because too many packets wait for the link.
+        /// A notification: too many packets wait for the link.
         case notification
-        /// An indication, because too many wait for the confirmation of another.
+        /// An indication: too many indications or packets wait for the link.
         case indication
         /// A write command of the central role.
         case write
     }
 
-    /// The refused senders that have room again.
+    /// The kinds of sends for which there is room again.
     struct Ready: Equatable {
         /// Whether there is room for notifications or indications.
         var values = false
@@ -31,10 +30,10 @@ struct Outbound: Sendable {
         var value: [UInt8]
     }
 
-    /// The number of packets that wait on one link above which a value is refused.
+    /// The number of waiting packets on a link from which further values are refused.
     let limit: Int
     private(set) var queue = DataQueue()
-    /// Notifications that will be sent in one PDU when the controller has room, by link.
+    /// Notifications that will be sent together in one PDU, by link.
     private var collected = SortedMap<ConnectionHandle, [Value]>()
     private var refused: [(link: ConnectionHandle, Refused)] = []
 
@@ -48,8 +47,7 @@ struct Outbound: Sendable {
 
     // MARK: Sending
 
-    /// Queues a PDU, after all notifications that were collected for the link; returns whether there was room
-    /// for it.
+    /// Queues a PDU, after all collected notifications of its link; returns `false` if the queue is full.
     @discardableResult
     mutating func send(_ frame: L2CAPFrame, to link: ConnectionHandle) -> Bool {
         flush(link)
@@ -58,8 +56,8 @@ struct Outbound: Sendable {
 
     /// Queues a notification.
     ///
-    /// While notifications of a link wait for room, several are collected into one PDU, if the client
-    /// supports that (Vol 3, Part F, 3.4.7.4).
+    /// While packets of the link are waiting, notifications are collected to be sent in one PDU, if the
+    /// client supports that (Vol 3, Part F, 3.4.7.4).
     mutating func notify(
         _ handle: AttributeHandle, _ value: [UInt8], to link: ConnectionHandle, mtu: Int, takesMultiple: Bool
     ) {
@@ -73,7 +71,7 @@ struct Outbound: Sendable {
         collected[link, default: []].append(Value(handle: handle, value: value))
     }
 
-    /// Queues the collected notifications of a link, before anything else is queued on it.
+    /// Queues the collected notifications of a link as one PDU.
     private mutating func flush(_ link: ConnectionHandle) {
         guard !collected.isEmpty, let values = collected.removeValue(forKey: link) else { return }
         let pdu =
@@ -83,7 +81,7 @@ struct Outbound: Sendable {
         queue.add(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), for: link)
     }
 
-    /// Returns the next packet for the controller, or `nil` if it has no room or nothing waits.
+    /// Removes and returns the next packet; returns `nil` if nothing waits or the controller has no room.
     mutating func takeNext() -> H4Packet? {
         if let packet = queue.takeNext() { return packet }
         guard !collected.isEmpty else { return nil }
@@ -91,19 +89,19 @@ struct Outbound: Sendable {
         return queue.takeNext()
     }
 
-    /// Notes that the controller has sent a number of a link's packets.
+    /// Handles the controller's report that some of a link's packets were completed.
     mutating func completed(_ link: ConnectionHandle, _ count: Int) {
         queue.completed(link, count)
     }
 
-    /// Drops everything that waits on a link that has ended.
+    /// Removes everything that waits for a link that has ended.
     mutating func linkEnded(_ link: ConnectionHandle) {
         queue.forget(link)
         collected[link] = nil
         refused.removeAll { $0 == (link, .write) }
     }
 
-    /// Drops everything, because the controller is lost.
+    /// Removes all packets and notifications after the loss of the controller.
     mutating func controllerEnded() {
         queue = DataQueue()
         collected = SortedMap()
@@ -111,21 +109,21 @@ struct Outbound: Sendable {
 
     // MARK: Room
 
-    /// Whether a send was refused and has no room yet.
+    /// Whether a refused send still has no room.
     var hasRefused: Bool { !refused.isEmpty }
 
-    /// Whether a link accepts another value.
+    /// Whether a link has room for another value.
     func takes(on link: ConnectionHandle) -> Bool { queue.count(of: link) < limit }
 
-    /// Whether so few packets wait on a link that more should be queued.
+    /// Whether at most half of the room on a link is used.
     func hasRoom(on link: ConnectionHandle) -> Bool { queue.count(of: link) <= limit / 2 }
 
-    /// Notes that a link had no room for a send; `takeReady` returns it when the link has room.
+    /// Remembers that a send was refused; `takeReady` returns its link when there is room.
     mutating func refuse(_ what: Refused, on link: ConnectionHandle) {
         if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
     }
 
-    /// Returns the sends that have room again, once for each refusal, as soon as the link has room.
+    /// Removes and returns the refused sends for which there is room again.
     ///
     /// `takesIndications` returns whether a link accepts another indication, or has ended.
     mutating func takeReady(_ takesIndications: (ConnectionHandle) -> Bool) -> Ready {

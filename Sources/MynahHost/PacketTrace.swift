@@ -3,9 +3,9 @@ import MynahHCI
 import MynahSupport
 
 extension Logger {
-    /// Traces a packet, without the keys in it.
+    /// Logs a packet at the level trace, without the keys in it.
     ///
-    /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
+    /// `channel` returns the L2CAP channel of a link's incomplete PDU, to which a continuing packet belongs.
     func trace(_ message: Message, _ packet: H4Packet, _ channel: (ConnectionHandle) -> UInt16?) {
         trace(
             message,
@@ -30,10 +30,10 @@ extension H4Packet {
         case .aclData:
             guard let data = ACLPacket(body) else { break }
             if data.boundary == .continuing {
-                // Ours all fit into one packet.
+                // Only a peer's PDU can be split; this host's SMP PDUs all fit into one packet.
                 if channel(data.handle) == L2CAPFrame.Channel.securityManager { shown = 4 }
             } else if data.data.dropFirst(2).prefix(2) == [6, 0] {
-                // As far as the code.
+                // The bytes up to and including the SMP code.
                 shown = 9
             }
         case .event, .synchronousData, .isochronousData: break

@@ -3,36 +3,38 @@ import MynahCore
 package import MynahHCI
 package import MynahSupport
 
-/// The air of a run with virtual time, which no other process and no real device can reach.
+/// The virtual air of a run with virtual time, which no other process and no real device can reach.
 ///
-/// Only here do keys, nonces and passkeys follow from a seed. The controllers of its radios are always on
+/// Keys, nonces and passkeys are derived from a seed only here. The controllers of the radios are always on
 /// this air.
 package final class PrivateAir: Sendable {
     /// The virtual air.
     package let air: LiveAir
     private let seed: UInt64
     private let time: VirtualTime
-    /// The number of radios that were made on the air.
+    /// The number of radios made so far.
     private let radios = Lock(0)
 
-    /// Makes an empty air; all random numbers on it, including those of its radios, follow from the seed.
+    /// Makes an empty air; all random numbers on it are derived from the seed.
     package init(seed: UInt64, time: VirtualTime) {
         self.seed = seed
         self.time = time
         air = LiveAir(seed: ValueSeed.of(seed, "air"), time: time)
     }
 
-    /// A controller on the air.
+    /// Makes a controller on the air.
     package func transport() -> VirtualTransport {
         air.transport(
             ControllerConfiguration(
                 address: DeviceAddress(value: 0, kind: .public), cipher: ControllerConfiguration.aes))
     }
 
-    /// A radio on the air, whose random numbers follow from the seed and from the number of radios that were
-    /// made before.
+    /// Makes a radio on the air.
     ///
-    /// `capture` records its controller on an interface with this name, and `tap` receives its packets.
+    /// The random numbers of the radio are derived from the seed and the number of radios made earlier.
+    ///
+    /// `capture` records the packets of the controller on an interface with this name, and `tap` receives
+    /// them.
     package func radio(
         on transport: VirtualTransport, options: HostRadioOptions,
         capture: (file: CaptureFile, interface: String)? = nil, tap: TappedTransport.Tap? = nil

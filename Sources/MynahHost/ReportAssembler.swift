@@ -1,7 +1,7 @@
 package import MynahCore
 package import MynahHCI
 
-/// Joins the pieces of extended advertising reports (Core Specification, Vol 4, Part E, 7.7.65.13).
+/// Joins the fragments of extended advertising reports (Core Specification, Vol 4, Part E, 7.7.65.13).
 package struct ReportAssembler: Sendable {
     private struct Key: Hashable {
         var address: DeviceAddress
@@ -11,23 +11,21 @@ package struct ReportAssembler: Sendable {
 
     private var pieces: [Key: [UInt8]] = [:]
 
-    /// Makes an assembler without pieces.
+    /// Makes an assembler without fragments.
     package init() {}
 
     /// The maximum length of advertising data in bytes (7.8.57).
     static let limit = 1650
     /// The largest number of senders with incomplete reports.
     ///
-    /// A report of a further sender drops all incomplete reports, including those that their senders never
-    /// complete.
+    /// A further sender makes the assembler drop all incomplete reports, some of which may never be
+    /// completed.
     static let senderLimit = 64
 
     /// The number of senders with incomplete reports.
     var count: Int { pieces.count }
 
-    /// Adds a report, and returns the scan report that it completes.
-    ///
-    /// Returns `nil` if more data has to follow.
+    /// Adds a fragment; returns the scan report that is now complete, or `nil` if more data must follow.
     package mutating func add(_ report: LEAdvertisingReport) -> ScanReport? {
         let key = Key(address: report.address, set: report.set, isResponse: report.kind == .scanResponse)
         let data = (pieces.removeValue(forKey: key) ?? []) + report.data

@@ -2,13 +2,13 @@ package import MynahControl
 import MynahCore
 import MynahSupport
 
-/// The address of a run's control API, and its permissions.
+/// The address, the token and the profiles of a run's control API.
 package struct ControlPlan: Sendable {
     /// The address of the server, or `nil` if only this process uses the API.
     package var address: ControlAddress?
-    /// The token that clients must send, or `nil` if they need none.
+    /// The token that clients must send, or `nil` if none is required.
     package var token: String?
-    /// The profiles that clients can add.
+    /// The profiles of which clients can add devices.
     package var profiles: ProfileDirectory
 
     /// Makes a plan for an API at an address, or only for this process.
@@ -19,9 +19,9 @@ package struct ControlPlan: Sendable {
     }
 }
 
-/// Serves the control API of a run, from its start to its end.
+/// The control API of a run, with its server and its event journal.
 final class ControlSession: Sendable {
-    /// The events of the run.
+    /// The stored events of the run.
     let journal: Journal
     private let plan: ControlPlan
     private let version: String
@@ -41,8 +41,7 @@ final class ControlSession: Sendable {
         ControlAPI(run, journal, version: version, profiles: plan.profiles, clock: clock)
     }
 
-    /// Starts to serve the API; returns the address for the event `ready`, or `nil` if the API has no
-    /// address.
+    /// Starts the server of the API; returns its address, or `nil` if the API has no server.
     func serve(_ run: any ControlledRun) async throws(RadioError) -> String? {
         guard let address = plan.address else { return nil }
         let api = api(of: run)
@@ -62,7 +61,7 @@ final class ControlSession: Sendable {
         }
     }
 
-    /// Starts a server, unless it could not accept any client.
+    /// Starts a server; throws if too few file descriptors are left to accept a client.
     private static func start(_ server: HTTPServer) async throws(ControlError) -> String {
         let address = try await server.start().description
         if let problem = server.lackOfFiles {
@@ -72,15 +71,15 @@ final class ControlSession: Sendable {
         return address
     }
 
-    /// The error if no client could be accepted now, or `nil`.
+    /// The error if too few file descriptors are left to accept a client, or `nil`.
     var lackOfFiles: RadioError? {
         server.withLock { $0 }?.lackOfFiles.map { RadioError(.unreachable, $0, remedy: OpenFiles.remedy) }
     }
 
-    /// Begins a new epoch of the journal, whose events are numbered from 1.
+    /// Starts a new epoch of the journal, with events numbered from 1.
     func beginAnew() { journal.restart() }
 
-    /// Ends the waiting requests, and then the server.
+    /// Ends waiting requests, and stops the server.
     func end() async {
         journal.end()
         await server.withLock { $0 }?.stop()

@@ -1,12 +1,12 @@
 import MynahSupport
 
-/// The end of a run, for which one caller can wait.
+/// The signal that ends a run, for which one caller can wait.
 package final class Interruption: Sendable {
     /// The reason that a run is ended from outside.
     package enum Cause: Sendable {
-        /// The user ends the run, and nothing is preserved.
+        /// The user ends the run, and app state is not preserved.
         case quit
-        /// The system ends the run, for example to shut down; the state that would be restored is preserved.
+        /// The system ends the run, for example at shutdown, and app state is preserved for restoration.
         case terminated
     }
 
@@ -17,10 +17,10 @@ package final class Interruption: Sendable {
 
     private let state = Lock<State>(.waiting(nil))
 
-    /// Begins without an interruption.
+    /// Makes an interruption that has not happened yet.
     package init() {}
 
-    /// Ends the run; without a cause, the run ends itself.
+    /// Ends the run; `cause` is `nil` if the run ends itself.
     package func interrupt(by cause: Cause? = nil) {
         let continuation: CheckedContinuation<Void, Never>? = state.withLock { state in
             guard case .waiting(let continuation) = state else { return nil }
@@ -35,7 +35,7 @@ package final class Interruption: Sendable {
         state.withLock { if case .interrupted(let cause) = $0 { cause } else { nil } }
     }
 
-    /// `true` after the interruption.
+    /// Whether the interruption has happened.
     package var isInterrupted: Bool {
         state.withLock { if case .interrupted = $0 { true } else { false } }
     }

@@ -2,21 +2,21 @@ import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// The devices of a run that have begun to start, by the number of their radio.
+/// The devices of a run that are being started or played, by radio number.
 final class PlayedRadios: Sendable {
     private struct State {
         /// The devices of each radio, or `nil` after the end of the run.
         var playing: [RunSession.Playing]? = []
-        /// The number of devices of the command line that have begun to start.
+        /// The number of radios from the command line whose devices are being started or played.
         var begun = 0
     }
 
     private let state = Lock(State())
 
-    /// The radios with devices that are being played.
+    /// The devices of each radio; empty after the end of the run.
     var all: [RunSession.Playing] { state.withLock { $0.playing ?? [] } }
 
-    /// Adds devices of the command line; returns `false` after the end of the run.
+    /// Adds a radio of the command line; returns `false` after the end of the run.
     func add(_ new: RunSession.Playing) -> Bool {
         state.withLock { state in
             state.playing?.append(new)
@@ -25,10 +25,10 @@ final class PlayedRadios: Sendable {
         }
     }
 
-    /// Adds devices on a new radio; `body` makes them from the number of the radio and the labels in use.
+    /// Adds a radio, whose devices `body` makes from the radio's number and the used labels.
     ///
-    /// Returns `nil` after the end of the run, or before `count` devices of the command line have begun to
-    /// start, because these get their radios and names first.
+    /// The result is `nil` after the end of the run. It is also `nil` before all `count` radios of the
+    /// command line were added, because these get their numbers and names first.
     func append(
         after count: Int,
         _ body: (_ index: Int, _ labels: [String]) throws(RadioError) -> RunSession.Playing
@@ -58,7 +58,7 @@ final class PlayedRadios: Sendable {
         }
     }
 
-    /// Removes the devices of a radio, if another one does not use its number already.
+    /// Removes the devices of a radio, but not those of a later radio with the same number.
     func remove(_ gone: RunSession.Playing) {
         state.withLock { $0.playing?.removeAll { $0.emulator === gone.emulator } }
     }

@@ -7,18 +7,18 @@ import MynahSupport
 /// Passes the events of a run to its observers.
 final class RunEvents: Sendable {
     private let outputs: RunOutputs
-    /// The observers of events: the outputs first, and then those of the run itself.
+    /// The observers of events: first the outputs, then those of the run itself.
     private let observers: [any RunObserver]
     private let journal: Journal?
     private let clock: RunClock
-    /// The address of the control API, after the server has started.
+    /// The address of the control API, or `nil` before its server has started.
     private let control = Lock<String?>(nil)
-    /// The times of the events so far.
+    /// The order of the events so far.
     ///
     /// The lock is held while an event is passed on, so that all observers get the events in the same order.
     private let order = Lock(EventOrder())
 
-    /// Makes the events of a run; `journal` gets all of them if there is a control API.
+    /// Makes the events of a run; `journal` stores all events for the control API.
     init(_ outputs: RunOutputs, _ watch: RunWatch, _ journal: Journal?, clock: RunClock) {
         self.outputs = outputs
         self.journal = journal
@@ -27,9 +27,10 @@ final class RunEvents: Sendable {
         for observer in outputs.observers { observer.onClose { watch.outputClosed() } }
     }
 
-    /// The observer of a device's events, or `nil` if no output shows events.
+    /// The observer of a device's events, or `nil` if no output needs events.
     ///
-    /// An event, and those after it, wait until the state that it reports is written to its files.
+    /// Each event waits until the state that it reports is written to its files, and so do the events after
+    /// it.
     func observer(of device: String, _ writer: FileWriter) -> (@Sendable (DeviceEvent) -> Void)? {
         guard observers.contains(where: \.takesEvents) else { return nil }
         let held = HeldReports<DeviceEvent>(for: writer, clock: clock) { [self] in
@@ -44,7 +45,7 @@ final class RunEvents: Sendable {
         return { held.report($0) }
     }
 
-    /// Reports an event of the run itself, which no device caused.
+    /// Reports an event of the run itself, and not of a device.
     private func tell(_ event: DeviceEvent) { pass(event, of: nil) }
 
     private func pass(_ event: DeviceEvent, of device: String?) {
@@ -55,9 +56,9 @@ final class RunEvents: Sendable {
         }
     }
 
-    /// Notes the address of the control API, which is now served.
+    /// Stores the address of the control API, which is now served.
     ///
-    /// `isServer` is `true` for a run that is ready without a device.
+    /// `isServer` is `true` for a run that needs no device to be ready; the run then reports `ready`.
     func served(at address: String, isServer: Bool) {
         control.withLock { $0 = address }
         guard isServer, areShown else { return }
@@ -73,8 +74,7 @@ final class RunEvents: Sendable {
         if let address = control.withLock({ $0 }) { served(at: address, isServer: isServer) }
     }
 
-    /// Reports the time of a run with the `manual` clock, which a request or a key may have changed without
-    /// an event.
+    /// Reports the current time of a `manual` clock, which may have changed without an event.
     func clockMoved() {
         guard clock.manual != nil else { return }
         let now = WallTime.now(clock)
@@ -82,12 +82,12 @@ final class RunEvents: Sendable {
         journal?.noteChange()
     }
 
-    /// Reports a warning of the run itself; as a message, if no output shows events.
+    /// Reports a warning of the run itself; prints it if no output shows events.
     func warn(_ warning: RadioWarning) {
         tell(.warning, warning.code, warning.message)
     }
 
-    /// Reports an error that does not end the run, as an event, or as a message if no output shows events.
+    /// Reports an error that does not end the run; prints it if no output shows events.
     func fail(_ error: RadioError) {
         tell(.error, error.code.rawValue, error.description)
     }
@@ -103,25 +103,25 @@ final class RunEvents: Sendable {
         DeviceEvent(time: .now(clock), name, .notice(.init(code: code, message)))
     }
 
-    /// Returns when all events are written.
+    /// Waits until all events are written.
     func end() {
         for observer in outputs.observers { observer.end() }
     }
 }
 
-/// Makes sure that the times of a run's events do not decrease.
+/// Ensures that the times of a run's events never decrease.
 ///
-/// An event has the time at which it happened. Radios on different threads may report events in another
-/// order, and an event may wait for a file.
+/// Each event has the time at which it happened. Events may be reported in another order, because radios use
+/// different threads, and because an event may wait for a file.
 struct EventOrder {
-    /// The largest delay of an event, in microseconds.
+    /// The largest difference that is corrected, in microseconds.
     ///
-    /// If a time is earlier by more than that, the calendar was set back, and the time is not changed.
+    /// If a time is earlier by more than this, the calendar was set back, and the time is used as it is.
     private static let longest: Int64 = 10_000_000
 
     private var last: WallTime?
 
-    /// The time for the next event: its own, or that of the previous event if that is later.
+    /// The time for the next event: its own time, or that of the previous event if it is later.
     mutating func time(of time: WallTime) -> WallTime {
         if let last, (last.microseconds - Self.longest..<last.microseconds).contains(time.microseconds) {
             return last
@@ -131,7 +131,7 @@ struct EventOrder {
     }
 }
 
-/// Adds the events of a run to the journal for the control API.
+/// Stores the events of a run in the journal of the control API.
 private struct JournalKeeper: RunObserver {
     let journal: Journal
 

@@ -10,9 +10,9 @@ struct RunMaker: Sendable {
     private let events: RunEvents
     private let clock: RunClock
     let writer: FileWriter
-    /// The user's seed, or a random one.
+    /// The seed for generated values: the user's, or a random one.
     private let valueSeed: UInt64
-    /// The numbers for requests that a test answers, or `nil` if no test can answer.
+    /// The numbers of requests that a test can answer, or `nil` if there is no control API.
     let requestNumbers: RequestNumbers?
 
     init(_ plan: RunPlan, _ events: RunEvents, clock: RunClock) {
@@ -40,7 +40,7 @@ struct RunMaker: Sendable {
     /// Makes the devices of one radio: an accessory, or the apps of a phone.
     func run(_ profiles: [Profile], labels: [String], seed: UInt64? = nil) -> RunSession.Run {
         let phone = profiles[0].phone?.name
-        // The apps describe it alike, or one of them does.
+        // All apps describe the phone in the same way, or only one app describes it.
         let described = profiles.compactMap(\.phone).first { !$0.services.isEmpty }
         return RunSession.Run(
             devices: zip(profiles, labels).map { device($0, label: $1, seed: seed) },
@@ -48,7 +48,7 @@ struct RunMaker: Sendable {
                 described, label: RunGroups.label(ofPhone: phone, with: labels),
                 clockStart: clockStart(seed)),
             profiles: profiles,
-            // Each phone gives a device an identifier of its own.
+            // Each phone has its own identifier for a device.
             seed: (seed ?? plan.seed).map { seed in
                 phone.map { ValueSeed.of(seed, "phone " + $0) } ?? seed
             },

@@ -1,23 +1,23 @@
 package import MynahEmulator
 
-/// Shows or stores the events of a run.
+/// Receives the events of a run, to show or store them.
 package protocol RunObserver: Sendable {
-    /// `true` if the observer needs events; if no observer does, none are made.
+    /// Whether the observer needs events; if no observer does, no events are made.
     var takesEvents: Bool { get }
 
-    /// Sets a function to call when the last reader has closed the output, which ends the run.
+    /// Sets a function that is called when the output was closed by its last reader, which ends the run.
     func onClose(_ closed: @escaping @Sendable () -> Void)
 
     /// Observes an event of a device, or of the run itself if `device` is `nil`.
     func observe(_ event: DeviceEvent, of device: String?)
 
-    /// Handles that the run begins again at the start of its time, so that earlier events no longer count.
+    /// Handles a new start of the run at the beginning of its time; earlier events no longer count.
     func beginAnew()
 
-    /// Handles that the time has changed without an event; only a `manual` clock reports this.
+    /// Handles a change of the time without an event, which happens only with a `manual` clock.
     func timeMoved(to time: WallTime)
 
-    /// Returns when all output is written.
+    /// Waits until all output is written.
     func end()
 }
 
@@ -33,35 +33,35 @@ extension RunObserver {
     package func end() {}
 }
 
-/// The keys that the user of a run presses.
+/// The keyboard of a run.
 package protocol RunKeys: Sendable {
-    /// Returns the input for the devices of an emulator, in order, or `nil` if there is no keyboard.
+    /// Returns the stream of key presses for an emulator's devices, or `nil` if there is no keyboard.
     func attach(_ emulator: Emulator, apps: [String]) -> AsyncStream<KeyedAction>?
 
-    /// Handles that an emulator's phone now has these apps.
+    /// Handles a change of the apps on an emulator's phone.
     func change(_ emulator: Emulator, apps: [String])
 
-    /// Stops passing input to devices that were removed.
+    /// Ends the key presses for an emulator whose devices were removed.
     func detach(_ emulator: Emulator)
 }
 
-/// Input of the user for the devices of an emulator.
+/// A key press for the devices of an emulator.
 package enum KeyedAction: Sendable {
-    /// An action on these apps, by a key.
+    /// An action on these apps.
     case action(UserAction, AppTarget)
-    /// The passkey that a pairing asks for.
+    /// The passkey for a pairing.
     case passkey(UInt32)
 }
 
 /// The outputs of a run, and its keyboard.
 package struct RunOutputs: Sendable {
     package var observers: [any RunObserver]
-    /// The keyboard of the terminal, or `nil` if there is none.
+    /// The keyboard, or `nil` if there is none.
     package var keys: (any RunKeys)?
     /// Prints a message for the user that is not an event.
     package var print: @Sendable (String) -> Void
 
-    /// Makes outputs of observers, which get each event in this order.
+    /// Makes outputs; the observers get each event in this order.
     package init(
         _ observers: [any RunObserver], keys: (any RunKeys)? = nil,
         print: @escaping @Sendable (String) -> Void

@@ -4,7 +4,7 @@ package import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-// Devices that come and go while others play.
+// Adding and removing devices during the run.
 extension RunSession: ControlledRun {
     package var radios: [String] { radioName.map { [$0] } ?? [] }
 
@@ -32,12 +32,12 @@ extension RunSession: ControlledRun {
     }
 
     package func remove(_ device: ControlledDevice) async throws(ControlProblem) {
-        // The last app takes its phone along.
+        // When the last app is removed, its phone is removed too.
         let turns = device.emulator.playsApps ? phoneTurns : nil
         await turns?.wait()
         defer { turns?.end() }
         let label = device.names.label
-        // Another request may have removed it meanwhile: the phone's other apps go on.
+        // Another request may have removed the app meanwhile. The phone's other apps stay.
         guard let playing = playedRadios.all.first(where: { $0.emulator === device.emulator }),
             playing.run.devices.contains(where: { $0.label == label })
         else { return }
@@ -59,7 +59,7 @@ extension RunSession: ControlledRun {
 
     package func awaitEvents() async { await maker.writer.settle() }
 
-    /// Plays an accessory, or the first app of a phone, on a new radio.
+    /// Adds an accessory, or the first app of a phone, on a new radio; returns its name in events.
     private func addRadio(_ profile: Profile, _ seed: UInt64?) async throws(ControlProblem) -> String {
         let new: Playing?
         do throws(RadioError) {
@@ -84,7 +84,7 @@ extension RunSession: ControlledRun {
         return new.run.devices[0].label
     }
 
-    /// Installs an app on a phone that is being played.
+    /// Adds an app to a phone that is already being played; returns its name in events.
     private func addApp(
         _ profile: Profile, to phone: Playing, _ seed: UInt64?
     ) async throws(ControlProblem) -> String {
@@ -94,7 +94,7 @@ extension RunSession: ControlledRun {
             return app
         }
         let issues = RunGroups(apps + [profile]).issues
-        // It could be played if other apps were not.
+        // The profile itself is valid: it conflicts only with the other apps.
         guard issues.isEmpty else { throw ControlProblem(issues, status: 409) }
         guard phone.run.phone != nil || profile.phone?.services.isEmpty != false else {
             throw ControlProblem(
@@ -123,7 +123,7 @@ extension RunSession: ControlledRun {
         return device.label
     }
 
-    /// Updates the keys of the terminal after the apps of a phone have changed.
+    /// Updates the keys after the apps of a phone have changed.
     private func changeKeys(of phone: Playing) {
         guard let now = playedRadios.all.first(where: { $0.index == phone.index }) else { return }
         outputs.keys?.change(now.emulator, apps: now.run.apps)
@@ -145,7 +145,7 @@ extension RunSession: ControlledRun {
         return profile
     }
 
-    /// The problem of a device that cannot be played, with the reasons if the radio cannot play the profile.
+    /// The problem of a device that cannot be played, with the profile's issues if there are any.
     private static func problem(_ error: RadioError, _ check: RadioCheck) -> ControlProblem {
         let shortcomings = check.shortcomings
         guard !shortcomings.isEmpty else { return ControlProblem(409, error.description) }
@@ -154,7 +154,7 @@ extension RunSession: ControlledRun {
 }
 
 extension ControlProblem {
-    /// Makes the problem of a profile with issues.
+    /// Makes the problem of a profile that cannot be played, with its issues.
     fileprivate init(_ issues: [ProfileIssue], status: Int = 400) {
         self.init(
             status,
@@ -177,6 +177,6 @@ extension ProfileIssue {
 }
 
 extension String {
-    /// The name of a file without its directory, which clients of the API must not learn.
+    /// The file name without its directory, which clients of the API must not see.
     fileprivate var withoutDirectory: String { split(separator: "/").last.map(String.init) ?? self }
 }

@@ -2,7 +2,7 @@ package import MynahControl
 import MynahCore
 import MynahSupport
 
-// A run with the time of `manual` that begins anew.
+// A new history of a run with a `manual` clock.
 extension RunSession {
     package func clockMoved() { events.clockMoved() }
 
@@ -15,7 +15,7 @@ extension RunSession {
                 leave out --state-dir, or reset parts, as in {"values": true}
                 """)
         }
-        // A client that leaves in the middle cancels its request, but leaves no half of a history.
+        // If the client disconnects, only its request is cancelled: the new history is still started.
         let problem = await Task(executorPreference: clock.taskExecutor) { [self] in
             await restart(seed: seed)
         }.value
@@ -31,7 +31,7 @@ extension RunSession {
         watch.pause()
         await stop(played, forgetting: true)
         for each in played { outputs.keys?.detach(each.emulator) }
-        // The rest of the old history is done or forgotten before the new one begins.
+        // The remaining work of the old history ends before the new one starts.
         _ = await time.advance(by: .zero)
         time.restart()
         _ = await time.advance(by: .zero)

@@ -8,44 +8,46 @@ import MynahSupport
 
 /// The result of a run.
 package struct RunEnd: Sendable {
-    /// The error that ended the run, or `nil` if no error did.
+    /// The error that ended the run, or `nil` if there was none.
     package var failure: RadioError?
-    /// The reason that the run did not reach its goal, or `nil` if it did or had none; names in it may
-    /// contain any characters.
+    /// The reason why the run did not reach its goal, or `nil` if it did, or had no goal.
+    ///
+    /// Names in the text may contain any characters.
     package var complaint: String?
-    /// The error that ended the run's capture early, or `nil` if the capture is complete or there is none.
+    /// The error that ended the capture early, or `nil` if there was none.
     package var captureFailure: RadioError?
-    /// The report about the run's scenario, in JUnit's XML, or `nil` if it had none.
+    /// The JUnit report of the run's scenario, or `nil` if there was no scenario.
     package var report: String?
 }
 
-/// A run, from the choice of its radio until it is interrupted; devices are started, added, removed and
-/// stopped.
+/// A run, from the choice of its radio to its interruption.
+///
+/// Devices can be added and removed during the run.
 package final class RunSession: Sendable {
-    /// The devices that share one radio.
+    /// The devices that share one radio, and their profiles in the same order.
     struct Run: Sendable {
         var devices: [EmulatedDevice]
-        /// The services that the apps' phone itself provides, or `nil` if it provides none.
+        /// The services of the phone itself, as a device, or `nil` if it has none.
         var phone: EmulatedDevice?
         var profiles: [Profile]
-        /// The seed for identifiers of peripherals, or `nil` for random ones.
+        /// The seed for peripherals' identifiers, or `nil` for random ones.
         var seed: UInt64?
         var observer: (@Sendable (DeviceEvent) -> Void)?
 
-        /// The names in events of the apps.
+        /// The names of the apps in events.
         var apps: [String] { devices.filter { $0.app != nil }.map(\.label) }
 
-        /// Removes a device that is no longer played.
+        /// Removes a device from the list after it was stopped.
         mutating func forget(_ label: String) {
             guard let index = devices.firstIndex(where: { $0.label == label }) else { return }
             devices.remove(at: index)
             profiles.remove(at: index)
         }
 
-        /// Whether apps play the devices.
+        /// Whether the devices are apps of a phone.
         var isPhone: Bool { devices.contains { $0.app != nil } }
 
-        /// Whether this is the phone of a profile's app.
+        /// Whether a profile's app belongs on this phone.
         func isPhone(of profile: Profile) -> Bool {
             profiles.first.map { RunGroups.areOnOnePhone($0, profile) } ?? false
         }
@@ -62,14 +64,16 @@ package final class RunSession: Sendable {
     let events: RunEvents
     let cast: Lock<Cast>
     let radioMaker = Lock<RadioMaker?>(nil)
-    /// Lets one call at a time add an app to a phone, or remove one.
+    /// Ensures that apps are added to and removed from phones one at a time.
     let phoneTurns = TurnQueue()
-    /// Lets one call at a time stop devices; the end of the run waits for devices that a request is stopping.
+    /// Ensures that devices are stopped by one call at a time.
+    ///
+    /// The end of the run waits until a request has stopped its devices.
     let stopTurns = TurnQueue()
-    /// The devices that are being played, by radio.
+    /// The devices that are being started or played, by radio.
     let playedRadios = PlayedRadios()
 
-    /// The initial devices of the run, and the maker of those that are added later.
+    /// The initial devices of the run, and the maker of devices.
     struct Cast: Sendable {
         let maker: RunMaker
         let runs: [Run]
@@ -81,14 +85,15 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// The devices of one radio, which have begun to start.
+    /// The devices of one radio that are being started or played.
     struct Playing: Sendable {
         /// The number of the radio.
         let index: Int
         var run: Run
         let emulator: Emulator
-        /// `true` while the device is being removed: if it is starting, the start fails, and the run
-        /// continues.
+        /// Whether the devices are being removed.
+        ///
+        /// If they are still starting, their start fails, and the run continues.
         let isLeaving = Lock(false)
 
         init(
@@ -105,7 +110,7 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// Makes a run for a plan, which ends when it is interrupted.
+    /// Makes a run for a plan; it ends when `interruption` happens.
     package init(
         _ plan: RunPlan, radios: RadioPlan, outputs: RunOutputs, time: RunTime = .real,
         until interruption: Interruption
@@ -125,12 +130,12 @@ package final class RunSession: Sendable {
         cast = Lock(Cast(plan, events, clock))
     }
 
-    /// Chooses the radio, starts the devices one after the other, and waits for the interruption; the first
-    /// failure ends the run.
+    /// Chooses the radio, starts the devices one after the other, and waits for the interruption.
     ///
-    /// The control API is served after the radio was chosen, before the first device starts.
+    /// The first failure ends the run. The control API is served before the first device starts.
     package func play() async -> RunEnd {
-        // Virtual time moves when no work is left: the first deadline must not be set before there is any.
+        // Virtual time advances when no work is left, so work must be queued before the first deadline is
+        // set.
         await withTaskExecutorPreference(clock.taskExecutor) { await playOnExecutor() }
     }
 
@@ -142,12 +147,13 @@ package final class RunSession: Sendable {
             until: interruption, clock: clock, interrupted: { [time] in time.release() },
             stop: { [self] in await stop(forgetting: interruption.cause == .quit) }
         ) { [self] () throws(RadioError) in
-            // On `manual` it is the first request: others wait until every device is ready.
+            // With a `manual` clock, opening is the first request: other requests wait until all devices are
+            // ready.
             if let failure = await clock.carryOut({ [self] in await open() }) { throw failure }
         }
         let radios = radioMaker.withLock { $0 }
         radios?.end()
-        // No other session has this time, and the server waits for the requests that are carried out.
+        // No other session uses this clock, and the server waits for the requests in progress.
         clock.manual?.end()
         await control?.end()
         events.end()
@@ -171,9 +177,10 @@ package final class RunSession: Sendable {
             return error
         }
         defer { events.clockMoved() }
-        // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
+        // An interruption cancels only the choice of a radio: everything that was started is stopped by
+        // `stop`.
         let failure = await Task(executorPreference: clock.taskExecutor) { [self] in await start() }.value
-        // The devices of the run have files too.
+        // The devices of the run have opened files too.
         return failure ?? control?.lackOfFiles
     }
 
@@ -201,7 +208,7 @@ package final class RunSession: Sendable {
         return RadioMaker(options)
     }
 
-    /// Starts the devices one after the other; returns the first failure.
+    /// Starts the devices one after the other; returns the first failure, or `nil`.
     func start() async -> RadioError? {
         guard let radios = radioMaker.withLock({ $0 }) else { return nil }
         do throws(RadioError) {
@@ -223,14 +230,14 @@ package final class RunSession: Sendable {
     func stop(_ begun: [Playing], forgetting: Bool) async {
         await stopTurns.wait()
         defer { stopTurns.end() }
-        // Before any link ends: a scenario that waits for that has not passed.
+        // This comes before any link ends, because a scenario that waits for that must not pass.
         for each in begun where each.run.profiles.contains(where: { !$0.scenarios.isEmpty }) {
             await each.emulator.endScenarios("the run ended first")
         }
         let emulators = begun.map(\.emulator)
-        // A phone loses what it has of another that goes before it.
+        // A phone loses its state about another phone that stops first.
         for emulator in emulators.filter(\.playsApps) { await emulator.keepState() }
-        // The phones first: an accessory that goes before it would be one that their apps have lost.
+        // Phones stop first: if an accessory stopped first, their apps would report a lost connection.
         for emulator in emulators.filter(\.playsApps) + emulators.reversed().filter({ !$0.playsApps }) {
             await emulator.stop(forgetting: forgetting)
         }
@@ -251,7 +258,7 @@ package final class RunSession: Sendable {
 
     func start(_ playing: Playing, _ check: RadioCheck) async throws(RadioError) {
         let emulator = playing.emulator
-        // Before `ready` is reported: after it, a script may press a key.
+        // This comes before `ready` is reported, because a script may press a key after it.
         let keys = outputs.keys?.attach(emulator, apps: playing.run.apps)
         if let scenario = watch.scenario?.choice,
             playing.run.devices.contains(where: { $0.label == scenario.device })
@@ -276,9 +283,9 @@ package final class RunSession: Sendable {
         }
     }
 
-    // MARK: The devices that play
+    // MARK: The devices
 
-    /// Makes devices that are added later.
+    /// The maker of devices, which also makes those added later.
     var maker: RunMaker { cast.withLock { $0.maker } }
 
     private var runs: [Run] { cast.withLock { $0.runs } }
@@ -286,7 +293,7 @@ package final class RunSession: Sendable {
     /// The name of the radio, or `nil` before it is chosen.
     var radioName: String? { radioMaker.withLock { $0 }?.name }
 
-    /// Adds devices on a new radio, like `PlayedRadios`; returns `nil` before the radio is chosen.
+    /// Adds a radio as `PlayedRadios.append` does; returns `nil` also before the radio is chosen.
     func append(
         _ body: (_ index: Int, _ labels: [String], RadioMaker) throws(RadioError) -> Playing
     ) throws(RadioError) -> Playing? {
@@ -296,13 +303,13 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// Removes the devices of a radio, if another one does not use its number already.
+    /// Removes the devices of a radio, but not those of a later radio with the same number.
     func drop(_ gone: Playing) {
         outputs.keys?.detach(gone.emulator)
         playedRadios.remove(gone)
     }
 
-    /// Begins the time of the run, because every device is ready.
+    /// Starts the time limit and the planned actions, because all devices are ready.
     private func begin() async {
         watch.devicesReady()
         for emulator in playedRadios.all.map(\.emulator) {
@@ -326,7 +333,7 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// Changes the distance between the phone of an app and the device of a peripheral in the app's profile.
+    /// Changes the distance between an app's phone and one peripheral in the app's profile.
     private func move(
         _ peripheral: String, of label: String, _ change: RangeChange, after delay: Duration
     ) async {
@@ -338,7 +345,7 @@ package final class RunSession: Sendable {
         }
     }
 
-    /// The numbers of the radios that a change of distance is for.
+    /// The numbers of the radios to which a change of distance applies.
     private func indices(of target: AppTarget) -> [Int] {
         runs.indices.filter { index in
             switch target {

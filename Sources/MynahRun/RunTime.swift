@@ -6,7 +6,7 @@ package import MynahSupport
 package enum ClockChoice: String, CaseIterable, Sendable {
     /// The real clock of the machine.
     case real
-    /// Virtual time that jumps to the next event when nothing is left to do.
+    /// Virtual time that jumps to the next event when no work is left.
     case fast
     /// Virtual time that advances only during requests of the control API.
     case manual
@@ -22,15 +22,15 @@ package enum ClockChoice: String, CaseIterable, Sendable {
 package struct RunTime: Sendable {
     /// The clock of everything in the run.
     package let clock: RunClock
-    /// The air of the run, or `nil` without virtual time.
+    /// The air of the run, or `nil` with the machine's time.
     let air: PrivateAir?
-    /// The seed of all random numbers of the air, or `nil` without virtual time.
+    /// The seed of all random numbers on the air, or `nil` with the machine's time.
     package let seed: UInt64?
 
-    /// The machine's time.
+    /// The time of the machine.
     package static let real = RunTime(.real)
 
-    /// Makes the time for the user's choice; with virtual time, all random numbers follow from the seed.
+    /// Makes the time for a choice of clock; with virtual time, all random numbers are derived from the seed.
     package init(_ choice: ClockChoice, seed: UInt64) {
         switch choice {
         case .real: self = .real
@@ -40,28 +40,28 @@ package struct RunTime: Sendable {
         }
     }
 
-    /// Makes the time of a clock, for radios on any air.
+    /// Makes a time with this clock and without an air of its own.
     package init(_ clock: RunClock) { self.init(clock: clock, air: nil, seed: nil) }
 
     private init(clock: RunClock, air: PrivateAir?, seed: UInt64?) {
         (self.clock, self.air, self.seed) = (clock, air, seed)
     }
 
-    /// The same clock, with a new air if the time is virtual.
+    /// The same clock with a new air, or this time itself if it is the machine's.
     func anew(seed: UInt64) -> RunTime {
         guard let time = clock.virtual else { return self }
         return RunTime(clock: clock, air: PrivateAir(seed: seed, time: time), seed: seed)
     }
 
-    /// Lets the time advance without a request, because the run is stopping.
+    /// Lets virtual time advance without a request, because the run is stopping.
     func release() { clock.virtual?.release() }
 
-    /// Ends the time, which no longer advances, after all sessions have ended.
+    /// Ends virtual time, which then no longer advances; call this after all sessions have ended.
     package func end() { clock.virtual?.end() }
 }
 
 extension AirNote.Content {
-    /// A hint for a user whose command receives nothing from the run.
+    /// A hint for a user whose command cannot receive the run's devices.
     var hint: String {
         let way =
             clock == ClockChoice.manual.rawValue

@@ -11,17 +11,17 @@ final class RunWatch: RunObserver {
     let scenario: ScenarioRun?
     private let matches: [EventMatch]
     private let goal: Lock<RunGoal>
-    /// Whether every device is ready.
+    /// Whether all devices are ready.
     private let isReady = Lock(false)
-    /// Whether events are ignored, because the run is about to begin again.
+    /// Whether events are ignored, because the run is about to start again.
     private let isPaused = Lock(false)
-    /// Whether the time limit elapsed before every device was ready.
+    /// Whether the time limit elapsed before all devices were ready.
     private let isLate = Lock(false)
     private let timeout: Duration?
     private let interruption: Interruption
     private let clock: RunClock
 
-    /// The time limit for every device to be ready, even if --timeout is shorter.
+    /// The least time that all devices have to become ready, even if `--timeout` is shorter.
     private static let patience = Duration.seconds(30)
 
     /// Makes a watch, which ends the run through `interruption`.
@@ -35,10 +35,10 @@ final class RunWatch: RunObserver {
         self.clock = clock
     }
 
-    /// Observes an event after it was written, so that the output is complete when the run ends.
+    /// Handles an event after it was written, so that the output is complete when the run ends.
     ///
-    /// Changes of the app in the foreground count from `ready` on, because opening the apps of a phone moves
-    /// each one to the foreground.
+    /// Before all devices are ready, changes of the app in the foreground do not count. Starting the apps of
+    /// a phone moves each of them to the foreground.
     func observe(_ event: DeviceEvent, of device: String?) {
         guard !isPaused.withLock({ $0 }) else { return }
         let event = event.named(device)
@@ -51,9 +51,9 @@ final class RunWatch: RunObserver {
         name == .appForeground || name == .appBackground
     }
 
-    /// Notes that the run starts.
+    /// Starts the time limit for the start of the devices.
     ///
-    /// The devices must be ready within `--timeout`, or within `patience` if that is longer.
+    /// All devices must be ready within `--timeout`, or within `patience` if that is longer.
     func start() {
         guard let timeout else { return }
         clock.after(max(timeout, Self.patience)) { [self] in
@@ -63,10 +63,10 @@ final class RunWatch: RunObserver {
         }
     }
 
-    /// Ignores events from now on, because the devices stop before the run begins again.
+    /// Ignores events from now on, while the devices stop before the run starts again.
     func pause() { isPaused.withLock { $0 = true } }
 
-    /// Begins again, before the devices start.
+    /// Starts again, before the devices start.
     func beginAnew() {
         isPaused.withLock { $0 = false }
         goal.withLock { $0 = RunGoal(matches) }
@@ -75,7 +75,7 @@ final class RunWatch: RunObserver {
         start()
     }
 
-    /// Starts the time of `--timeout`, because every device is ready.
+    /// Starts the time of `--timeout`, because all devices are ready.
     func devicesReady() {
         isReady.withLock { $0 = true }
         guard let timeout else { return }
@@ -84,13 +84,13 @@ final class RunWatch: RunObserver {
         }
     }
 
-    /// Ends the run, because nobody reads the events any more.
+    /// Ends the run, because its output was closed.
     func outputClosed() {
         goal.withLock { $0.cutShort() }
         interruption.interrupt()
     }
 
-    /// The reason that the run ended, unless its scenario ended it, for the scenario's report.
+    /// The reason why the run ended, or `nil` if its scenario or its expected events ended it.
     private var cause: String? {
         if goal.withLock({ $0.end }) == .overdue, let timeout {
             let isLate = isLate.withLock { $0 }
@@ -101,14 +101,15 @@ final class RunWatch: RunObserver {
         return interruption.cause == nil ? nil : "the run was interrupted"
     }
 
-    /// The message why the scenario did not pass, or `nil` if it passed, or if there is none.
+    /// The reason why the scenario did not pass, or `nil` if it passed or there is none.
     var complaint: String? { scenario?.complaint(cause) }
 
-    /// The report about the scenario, in JUnit's XML, or `nil` if there is none; `failure` is the reason that
-    /// the run ended.
+    /// The JUnit report of the scenario, or `nil` if there is none.
+    ///
+    /// `failure` is the error that ended the run, or `nil` if there was none.
     func report(_ failure: String?) -> String? { scenario?.report(failure ?? cause) }
 
-    /// The error of a run that did not reach its goal, or `nil` if the goal was reached.
+    /// The error of a run without all its expected events, or `nil` if they have happened.
     var problem: String? {
         let (missed, end) = goal.withLock { ($0.missed, $0.end) }
         let list = missed.joined(separator: "; ")

@@ -10,7 +10,7 @@ final class ScenarioRun: Sendable {
         var isPass: Bool
         var step: Int
         var message: String
-        /// Whether the scenario ended because the run ended.
+        /// Whether the scenario ended only because the run was ending.
         var isCut: Bool
     }
 
@@ -29,13 +29,12 @@ final class ScenarioRun: Sendable {
         self.clock = clock
     }
 
-    /// Begins again with the run.
+    /// Forgets the result, because the run starts again.
     func beginAnew() { state.withLock { $0 = State() } }
 
-    /// Observes an event, which contains the name of its device; `isOver` is `true` if the run is ending
-    /// already.
+    /// Handles an event, which contains the name of its device; returns whether the event ends the run.
     ///
-    /// Returns whether the event ends the run.
+    /// `isOver` is `true` if the run is already ending.
     func observe(_ event: DeviceEvent, isOver: Bool) -> Bool {
         state.withLock { state in
             switch event.payload {
@@ -52,10 +51,9 @@ final class ScenarioRun: Sendable {
         }
     }
 
-    /// The reason that the scenario did not pass; `cause` is the reason that the run ended, unless the
-    /// scenario ended it.
+    /// The reason why the scenario did not pass, or `nil` if it passed.
     ///
-    /// Returns `nil` if the scenario passed.
+    /// `cause` is the reason why the run ended, or `nil` if the scenario ended it.
     func trouble(_ cause: String?) -> JUnitReport.Trouble? {
         guard let end = state.withLock({ $0.end }) else {
             return .error(cause ?? "the run ended before the scenario began")
@@ -75,7 +73,7 @@ final class ScenarioRun: Sendable {
         }
     }
 
-    /// The result in JUnit's XML.
+    /// The result as a JUnit report in XML.
     func report(_ cause: String?) -> String {
         let time = state.withLock { state in
             state.began.map { $0.duration(to: state.ended ?? clock.now) } ?? .zero

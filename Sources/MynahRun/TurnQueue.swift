@@ -9,7 +9,7 @@ final class TurnQueue: Sendable {
 
     private let state = Lock(State())
 
-    /// Waits for the caller's turn, which lasts until `end()`.
+    /// Waits for the caller's turn, which lasts until the caller calls `end()`.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
@@ -24,7 +24,7 @@ final class TurnQueue: Sendable {
         }
     }
 
-    /// Ends a turn, and begins the next one.
+    /// Ends the current turn, and starts the next one.
     func end() {
         let next = state.withLock { state in
             if state.waiting.isEmpty {

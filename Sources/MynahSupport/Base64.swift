@@ -1,8 +1,8 @@
 /// Decodes base64 text (RFC 4648, section 4).
 public enum Base64 {
-    /// Decodes the bytes; white space between digits is allowed.
+    /// Returns the decoded bytes, or `nil` if the text is not base64 with its padding.
     ///
-    /// The result is `nil` if the text is not base64 with its padding.
+    /// White space between digits is allowed.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var group: UInt32 = 0

@@ -1,5 +1,4 @@
-/// Reads integers and runs of bytes from the front of a byte array, and never past its end; integers are
-/// little-endian.
+/// Reads integers (little-endian) and runs of bytes from the front of a byte array, never past its end.
 public struct ByteReader: Sendable {
     @usableFromInline let bytes: ArraySlice<UInt8>
     @usableFromInline var position: Int
@@ -15,7 +14,7 @@ public struct ByteReader: Sendable {
         position = bytes.startIndex
     }
 
-    /// The number of bytes that are not read yet.
+    /// The number of bytes not yet read.
     @inlinable public var remaining: Int { bytes.endIndex - position }
 
     /// Whether all bytes were read.

@@ -10,12 +10,12 @@ public struct ByteWriter: Sendable {
         stored.reserveCapacity(capacity)
     }
 
-    /// Appends an integer, its least significant byte first.
+    /// Appends an integer in little-endian order.
     @inlinable public mutating func write<I: FixedWidthInteger & UnsignedInteger>(_ value: I) {
         withUnsafeBytes(of: value.littleEndian) { stored.append(contentsOf: $0) }
     }
 
-    /// Appends unchanged bytes.
+    /// Appends bytes as they are.
     @inlinable public mutating func write(_ more: some Sequence<UInt8>) {
         stored.append(contentsOf: more)
     }

@@ -1,5 +1,4 @@
-/// Computes the CRC-32 of Ethernet and zip (polynomial 0x04C11DB7, reflected) over bytes that arrive in
-/// pieces.
+/// Computes the CRC-32 of Ethernet and zip (polynomial 0x04C11DB7, reflected), piece by piece.
 package struct CRC32: Hashable, Sendable {
     private static let table: [UInt32] = (0..<256).map { (byte: UInt32) in
         (0..<8).reduce(byte) { value, _ in value >> 1 ^ (value & 1 == 0 ? 0 : 0xEDB8_8320) }

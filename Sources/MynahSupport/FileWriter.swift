@@ -1,14 +1,14 @@
-/// Writes kept files on its own thread, so that a caller who changes a file does not wait for the disk.
+/// Writes kept files on its own thread, so that the caller does not wait for the disk.
 ///
-/// Each change has a number. If a file changes several times during another write, only its last change is
-/// written. If a write fails, it is tried again with the next change.
+/// Changes are numbered in order. If a file changes several times during another write, only its last change
+/// is written. If a write fails, it is tried again with the next change of any file.
 package final class FileWriter: Sendable {
     /// Replaces the content of a file, or removes the file if there are no bytes.
     package typealias Write = @Sendable (KeptFile, [UInt8]?) throws(KeptFile.Problem) -> Void
 
     private struct Change {
         var file: KeptFile
-        /// Makes the bytes, on the writer's thread; `nil` removes the file.
+        /// Returns the new bytes, and is called on the writer's thread; `nil` removes the file.
         var bytes: (@Sendable () -> [UInt8])?
         var failed: @Sendable (KeptFile.Problem) -> Void
     }
@@ -20,7 +20,8 @@ package final class FileWriter: Sendable {
     }
 
     private struct State {
-        /// The changes that are not being written yet, ordered by the first change of each file.
+        /// The changes that are not being written yet, at most one per file, in the order of each file's
+        /// first change.
         var waiting: [Change] = []
         /// The reasons of the last failed writes, by path.
         var problems: [String: KeptFile.Problem] = [:]
@@ -29,7 +30,7 @@ package final class FileWriter: Sendable {
         /// The numbers of the last change, and of the last change that was written or has failed.
         var latest = 0
         var settled = 0
-        /// The number of the last change whose watchers were called, except the watchers with `isLast`.
+        /// The number of the last change whose watchers were called; watchers with `isLast` do not count.
         var passed = 0
         var watchers: [Watcher] = []
 
@@ -42,8 +43,9 @@ package final class FileWriter: Sendable {
             }
         }
 
-        /// Removes and returns the watchers of settled changes; a change is settled when it was written or
-        /// has failed.
+        /// Removes and returns the watchers of settled changes.
+        ///
+        /// A change is settled when it was written or has failed.
         mutating func takeWatchers(isLast: Bool) -> [Watcher] {
             let settled = settled
             defer { watchers.removeAll { $0.isLast == isLast && $0.number <= settled } }
@@ -53,10 +55,11 @@ package final class FileWriter: Sendable {
 
     private let state = Lock(State())
     private let write: Write
-    /// Whether `replace` and `remove` wait for the disk, so that the order of events does not depend on it.
+    /// Whether files are written inside `replace` and `remove`, so that the order of events does not depend
+    /// on the disk.
     private let isInline: Bool
 
-    /// Makes a writer of real files; with virtual time it writes in the call that changes a file.
+    /// Makes a writer of real files; with virtual time, the caller of `replace` or `remove` does the writing.
     package init(_ clock: RunClock = .real) {
         isInline = clock.virtual != nil
         write = { file, bytes throws(KeptFile.Problem) in
@@ -70,7 +73,7 @@ package final class FileWriter: Sendable {
         self.write = write
     }
 
-    /// Replaces the content of a file soon, without waiting for the disk.
+    /// Queues new content for a file, and returns without waiting for the disk.
     ///
     /// `bytes` and `failed` are called on the writer's thread; `failed` is called once for repeated failures
     /// with the same reason.
@@ -81,7 +84,7 @@ package final class FileWriter: Sendable {
         add(Change(file: file, bytes: bytes, failed: failed))
     }
 
-    /// Removes a file soon, after the earlier changes.
+    /// Queues the removal of a file, after all earlier changes.
     package func remove(_ file: KeptFile) {
         add(Change(file: file, bytes: nil, failed: { _ in }))
     }
@@ -102,12 +105,11 @@ package final class FileWriter: Sendable {
     /// Whether this change and all earlier ones were written or have failed.
     package func isSettled(_ number: Int) -> Bool { state.withLock { $0.settled >= number } }
 
-    /// Calls `body` on the writer's thread when a change is settled.
+    /// Arranges for `body` to be called on the writer's thread when a change is settled.
     ///
-    /// If the change is settled already, it returns `false` and does not call `body`.
+    /// If the change is settled already, `body` is not called, and the result is `false`.
     ///
-    /// With `isLast`, `body` is called after the watchers without `isLast`, even if those are being called
-    /// now.
+    /// With `isLast`, `body` is called after all watchers without `isLast`.
     package func whenSettled(
         _ number: Int, isLast: Bool = false, _ body: @escaping @Sendable () -> Void
     ) -> Bool {
@@ -118,7 +120,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Returns when all earlier changes are settled and their watchers were called.
+    /// Waits until all earlier changes are settled and their watchers were called.
     package func settle() async {
         let number = latest
         await withCheckedContinuation { continuation in
@@ -126,7 +128,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Tries failed writes again soon.
+    /// Queues the writes that have failed once more.
     package func retry() {
         let begins = state.withLock { state in
             guard !state.unwritten.isEmpty else { return false }

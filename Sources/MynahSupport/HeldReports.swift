@@ -1,12 +1,12 @@
-/// Passes reports on in order, each one only after the files that changed before it were written.
+/// Passes reports on in order, each only after all earlier changes to files were written.
 ///
-/// If a process is killed right after a report, the file must already have the reported contents. Later
-/// reports wait too, so that the order is kept. The thread that reports never waits.
+/// If a process is killed right after a report, the file must already have the reported contents. While a
+/// report is held, the later ones wait too, so that the order is kept. The reporting thread never waits.
 package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
         /// No report is held.
         case passing
-        /// The reports wait for a change; the number distinguishes one wait from another.
+        /// Reports are held until a change is written; the number identifies this wait.
         case waiting(Int)
         /// A thread is passing on the held reports.
         case releasing
@@ -15,16 +15,17 @@ package final class HeldReports<Report: Sendable>: Sendable {
     private struct State {
         var phase = Phase.passing
         var waits = 0
-        /// The held reports, each with the number of the change that it waits for.
+        /// The held reports, each with the number of the change that must be written first.
         var held: [(number: Int, report: Report)] = []
-        /// Whether reports are passed on without waiting, because the disk takes too long; ends when all
-        /// changes are written.
+        /// Whether reports are passed on without waiting, because the disk is too slow.
+        ///
+        /// This ends when all changes are written.
         var isImpatient = false
         var isTimed = false
 
-        /// Begins to wait for the change of the first held report.
+        /// Starts to wait for the change of the first held report.
         ///
-        /// Returns the number of the wait, and whether its time limit has to be started.
+        /// The result is the number of the wait, and whether the caller must start the time limit.
         mutating func wait() -> (number: Int, isUntimed: Bool) {
             waits += 1
             phase = .waiting(waits)
@@ -33,7 +34,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         }
     }
 
-    /// The next change to wait for, and the wait for it.
+    /// The number of the next change to wait for, and the result of `State.wait()` for it.
     private typealias Next = (number: Int, wait: (number: Int, isUntimed: Bool))
 
     private let state = Lock(State())
@@ -44,9 +45,9 @@ package final class HeldReports<Report: Sendable>: Sendable {
 
     /// Makes a queue of reports that wait for a writer's changes.
     ///
-    /// `pass` is called on the thread that reports, or on the writer's thread. `later` calls its argument
-    /// after the longest time that a report may be held. Then all reports are passed on, after the report
-    /// that `late` makes.
+    /// `pass` is called on the reporting thread or on the writer's thread. `later` must call its argument
+    /// after the longest time that a report may be held. If the report is still held then, all held reports
+    /// are passed on, after the report that `late` returns.
     package init(
         for writer: FileWriter, pass: @escaping @Sendable (Report) -> Void,
         late: @escaping @Sendable () -> Report?,
@@ -58,7 +59,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         self.later = later
     }
 
-    /// Passes a report on, at once or after all changes so far were written.
+    /// Passes a report on, immediately or after all changes so far are written.
     package func report(_ report: Report) {
         let number = writer.latest
         let (isDirect, wait): (Bool, (number: Int, isUntimed: Bool)?) = state.withLock { state in
@@ -76,7 +77,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         if claim(wait) { release() }
     }
 
-    /// Ends a wait whose files were written; returns whether this thread has to pass on the held reports.
+    /// Ends a wait whose files were written; returns whether the caller has to pass on the held reports.
     private func claim(_ wait: Int) -> Bool {
         state.withLock { state in
             state.isImpatient = false
@@ -86,8 +87,9 @@ package final class HeldReports<Report: Sendable>: Sendable {
         }
     }
 
-    /// Handles the end of a change's time limit: if the first report still waits for the change, all held
-    /// reports are passed on.
+    /// Handles the end of the time limit for a change.
+    ///
+    /// If the first held report still waits for the change, all held reports are passed on.
     private func overdue(_ number: Int) {
         let late = late()
         let (isOver, next): (Bool, Int?) = state.withLock { state in

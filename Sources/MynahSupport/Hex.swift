@@ -1,6 +1,6 @@
 /// Converts bytes to hexadecimal text and back.
 public enum Hex {
-    /// Writes bytes as two upper-case digits each, without separators.
+    /// Returns bytes as text, two upper-case digits each, without separators.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
         // Every event has such text, and a generic loop over the bytes costs ten times as much.
         bytes.withContiguousStorageIfAvailable(text) ?? Array(bytes).withUnsafeBufferPointer(text)
@@ -25,9 +25,9 @@ public enum Hex {
         number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") + number - 10
     }
 
-    /// Reads bytes from hexadecimal text; white space, colons and dashes are allowed between bytes.
+    /// Returns the bytes of hexadecimal text, or `nil` for any other text.
     ///
-    /// The result is `nil` for any other text.
+    /// White space, colons and dashes are allowed between bytes.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?

@@ -2,7 +2,7 @@ package import Glibc
 
 /// A file that is open for reading.
 ///
-/// Opening never waits: a pipe without a writer is empty.
+/// Opening never blocks; a pipe without a writer is read as empty.
 package struct InputFile: ~Copyable {
     /// The kind of an open file.
     package enum Kind: Hashable, Sendable {
@@ -15,13 +15,13 @@ package struct InputFile: ~Copyable {
     package enum Problem: Error, Hashable, Sendable {
         /// An error of the system, as its `errno`.
         case system(Int32)
-        /// The file has more bytes than the limit of the reader.
+        /// The file is larger than the reader's limit.
         case tooLarge
 
-        /// The error that there is no file at the path.
+        /// The error of a path without a file.
         package static var missing: Problem { .system(ENOENT) }
 
-        /// The system's text for the error.
+        /// The system's text for the error, or Mynah's own for `tooLarge`.
         package var text: String {
             switch self {
             case .system(let number): String(cString: strerror(number))
@@ -29,7 +29,7 @@ package struct InputFile: ~Copyable {
             }
         }
 
-        /// The reason in the words that Mynah shows to a user.
+        /// The reason in words for a user.
         package var reason: String {
             switch self {
             case .system(ENOENT): "there is no such file"
@@ -74,22 +74,21 @@ package struct InputFile: ~Copyable {
     /// The user who owns the file.
     package var owner: uid_t { status.st_uid }
 
-    /// Returns whether users other than its owner may read or write it.
+    /// Whether group or other users have any permission on the file.
     package var isOpenToOthers: Bool { status.st_mode & 0o077 != 0 }
 
-    /// Reads up to the end of the file.
+    /// Reads the rest of the file.
     ///
-    /// - Parameter limit: The largest allowed size of the file, in bytes; a larger file fails with
-    /// `tooLarge`.
+    /// - Parameter limit: The largest number of bytes; throws `tooLarge` if there are more.
     package borrowing func read(atMost limit: Int) throws(Problem) -> [UInt8] {
         let bytes = try prefix(limit + 1)
         guard bytes.count <= limit else { throw .tooLarge }
         return bytes
     }
 
-    /// Reads up to the end of the file, but no more than `count` bytes.
+    /// Reads to the end of the file, but at most `count` bytes.
     package borrowing func prefix(_ count: Int) throws(Problem) -> [UInt8] {
-        // A pipe with a writer is waited for.
+        // If a pipe has a writer, the read waits for it.
         if kind == .other { _ = fcntl(descriptor, F_SETFL, 0) }
         var bytes: [UInt8] = []
         if kind == .regular { bytes.reserveCapacity(min(size, count)) }

@@ -3,7 +3,7 @@ public enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int)
-    /// A whole number that is too large for an `Int`.
+    /// A whole number that fits a `UInt64`, but not an `Int`.
     case unsigned(UInt64)
     case number(Double)
     case string(String)
@@ -31,8 +31,9 @@ public enum JSON: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The value as JSON text over several lines, indented by two spaces per level; arrays and objects that
-    /// contain no others stay on one line.
+    /// The value as indented JSON text, two spaces per level.
+    ///
+    /// Arrays and objects that contain no others stay on one line.
     public var prettyText: String {
         var bytes: [UInt8] = []
         writePretty(to: &bytes, level: 0)

@@ -5,7 +5,7 @@ extension JSON {
         public var message: String
         /// The position of the error, in bytes from the beginning of the text.
         public var offset: Int
-        /// `true` if the text is valid JSON but contains a number that would be rounded.
+        /// `true` if the text is valid JSON, but one of its numbers would be rounded.
         package var isRounded = false
 
         /// The message with the position.
@@ -40,7 +40,7 @@ extension JSON {
         return text
     }
 
-    /// The integer, or `nil` if this is not a whole number that fits.
+    /// The integer, or `nil` if this is not a whole number that fits an `Int`.
     public var integerValue: Int? {
         guard case .integer(let value) = self else { return nil }
         return value
@@ -94,9 +94,9 @@ private struct JSONParser {
         return true
     }
 
-    /// Reads a comma or the end of a list, and returns `true` for a comma.
+    /// Reads a comma or checks for the end of a list; returns `true` for a comma.
     ///
-    /// The most common mistakes are reported at the comma, not after it.
+    /// A comma before the end of the list is reported at the comma's position.
     private mutating func takeComma(before end: UInt8) throws(JSON.ParseError) -> Bool {
         guard consume(UInt8(ascii: ",")) else { return false }
         let comma = index - 1

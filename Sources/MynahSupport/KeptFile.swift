@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file in which a program keeps its own data: always replaced as a whole, readable only by its owner, and
-/// renamed rather than lost.
+/// A file for a program's own data: replaced as a whole, readable only by its owner, and renamed rather than
+/// deleted.
 public struct KeptFile: Hashable, Sendable {
     /// The reason of a failure, as the end of a sentence about the file.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
@@ -11,7 +11,7 @@ public struct KeptFile: Hashable, Sendable {
         package init(description: String) { self.description = description }
     }
 
-    /// The limit of the size, in bytes; no kept file is nearly as large.
+    /// The largest size that is read, in bytes; no kept file comes near it.
     public static let sizeLimit = 16 << 20
 
     /// The path of the file.
@@ -22,8 +22,9 @@ public struct KeptFile: Hashable, Sendable {
         self.path = path
     }
 
-    /// The temporary name of new content until all of it is written; a process that is killed may leave such
-    /// a file.
+    /// The path of the temporary file for new content.
+    ///
+    /// A process that is killed may leave this file.
     private var draft: String { path + ".new" }
 
     private static var reason: String { String(cString: strerror(errno)) }
@@ -58,11 +59,11 @@ public struct KeptFile: Hashable, Sendable {
     ///
     /// The text of a problem begins with the path.
     ///
-    /// The new bytes are written to the disk, and then the file is renamed in one step. When this returns,
-    /// the new name is on the disk too. So after a kill or a loss of power, the file has either all old bytes
-    /// or all new bytes.
+    /// The bytes are written to a temporary file, which is then renamed in one step. On return, the new name
+    /// is on the disk too. So after a kill or a loss of power, the file has either all old bytes or all new
+    /// bytes.
     public func replace(_ bytes: [UInt8]) throws(Problem) {
-        // Removes a file of any kind: a link would be written through, and a pipe would be waited for.
+        // The draft may be a link, through which a write would go, or a pipe, which would block.
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -101,9 +102,7 @@ public struct KeptFile: Hashable, Sendable {
 
     /// Renames this file to the path of another kept file, which it replaces.
     ///
-    /// A draft of this file is removed.
-    ///
-    /// If the rename fails, this file stays.
+    /// The temporary file of this file is deleted. If the rename fails, this file stays.
     public func move(to other: KeptFile) {
         unlink(draft)
         guard rename(path, other.path) == 0 else { return }
@@ -134,7 +133,7 @@ public struct KeptFile: Hashable, Sendable {
     }
 }
 
-// Beside a method of the same name.
+// At file scope: inside the type, `write` is the method.
 private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ size: Int) -> Int {
     write(descriptor, buffer, size)
 }

@@ -5,9 +5,9 @@ public import Glibc
 /// The lock is a POSIX mutex, because ThreadSanitizer knows it and reports false races for
 /// `Synchronization.Mutex`.
 public final class Lock<Value>: @unchecked Sendable {
-    // `@unchecked`: what `value` points to is read and written only between `pthread_mutex_lock` and
-    // `…_unlock`. A pointer, because who has the lock is alone, which need not be checked at each access once
-    // more.
+    // `@unchecked`: the memory at `value` is read and written only between `pthread_mutex_lock` and
+    // `…_unlock`. It is a pointer, because Swift would check each access to a stored property for
+    // exclusivity.
     @usableFromInline let value: UnsafeMutablePointer<Value>
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

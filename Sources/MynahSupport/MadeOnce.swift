@@ -1,4 +1,4 @@
-/// A table that makes the value of a key at its first use, and keeps it.
+/// A table that makes the value of a key when it is first used, and keeps it.
 @usableFromInline package final class MadeOnce<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let made = Lock<[Key: Value]>([:])
     @usableFromInline let make: @Sendable (Key) -> Value?

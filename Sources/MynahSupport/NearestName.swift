@@ -1,14 +1,14 @@
 /// Finds the name that a user probably meant by a misspelled word.
 public enum NearestName {
-    // Bounds the work that a word from a file can ask for.
+    // Bounds the work for a long word from a file.
     private static let longest = 96
 
-    /// The candidate that needs the fewest edits (insert, delete, replace, swap neighbours), or `nil` if all
-    /// need too many; case is ignored.
+    /// The candidate that needs the fewest edits, or `nil` if all need too many.
     ///
-    /// One edit is allowed for every three letters of the word, and at least one. Of equally near candidates,
-    /// the first is returned. For a word that is longer than any name, the result is `nil`. The word itself
-    /// is never the result, because a caller asks only about words that it refuses.
+    /// An edit inserts, deletes or replaces a letter, or swaps two neighbours; case is ignored. One edit is
+    /// allowed for every three letters of the word, and at least one. Of equally near candidates, the first
+    /// is returned. For a word of more than 96 bytes, the result is `nil`. The word itself is never the
+    /// result.
     public static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
         guard word.utf8.count <= longest else { return nil }
         let letters = Array(word.lowercased().unicodeScalars)

@@ -1,5 +1,4 @@
-/// Makes the blocks of a pcapng capture file, little-endian, with times in microseconds (IETF
-/// draft-ietf-opsawg-pcapng).
+/// Makes blocks of a pcapng capture file, little-endian (IETF draft-ietf-opsawg-pcapng).
 public enum Pcapng {
     /// The first block of a file, with the name of the program that writes the file.
     public static func sectionHeader(application: String) -> [UInt8] {
@@ -15,7 +14,7 @@ public enum Pcapng {
 
     /// The block that describes an interface.
     ///
-    /// Packets refer to an interface by its number; the first one has number 0.
+    /// Interfaces are numbered from 0 in the order of their blocks, and packets refer to these numbers.
     public static func interface(linkType: UInt16, name: String) -> [UInt8] {
         block(1) { writer in
             writer.write(linkType)
@@ -26,8 +25,9 @@ public enum Pcapng {
         }
     }
 
-    /// The block of one packet, with its interface, its time in microseconds since 1970, and a comment that
-    /// Wireshark shows.
+    /// The block of one packet.
+    ///
+    /// The time is in microseconds since 1970. Wireshark shows the comment.
     public static func packet(
         interface: UInt32, microseconds: UInt64, data: [UInt8], comment: String? = nil
     ) -> [UInt8] {
@@ -43,7 +43,7 @@ public enum Pcapng {
         }
     }
 
-    /// The number of these bytes that are whole blocks, if the first byte begins a block.
+    /// The length of the whole blocks at the beginning of these bytes, which must begin with a block.
     public static func wholeBlocks(in bytes: ArraySlice<UInt8>) -> Int {
         var reader = ByteReader(bytes)
         var whole = 0
@@ -55,8 +55,7 @@ public enum Pcapng {
         return whole
     }
 
-    /// A block of this type: the type and the length come before the body, and the length is repeated after
-    /// it.
+    /// Returns a block: the type, the length, the body, and the length again.
     private static func block(
         _ type: UInt32, capacity: Int = 64, _ body: (inout ByteWriter) -> Void
     ) -> [UInt8] {
@@ -78,10 +77,10 @@ extension ByteWriter {
         write(repeatElement(0, count: -bytes.count & 3))
     }
 
-    /// Appends options, each a text with its code, and the end of the options.
+    /// Appends options, each a code and a text, and the end of options.
     fileprivate mutating func writeOptions(_ options: [(code: UInt16, text: String)]) {
         for (code, text) in options {
-            // The length has 16 bits.
+            // The length field has 16 bits.
             let bytes = Array(text.prefix(utf8: Int(UInt16.max)).utf8)
             write(code)
             write(UInt16(bytes.count))

@@ -34,29 +34,33 @@ package enum PortableMath {
         return Double(sign: .plus, exponent: Int(exponent), significand: fraction)
     }
 
-    /// The sine of an angle, which is given in turns: 0.25 is a right angle.
+    /// The sine of an angle in turns; 0.25 turns are a right angle.
     package static func sine(ofTurns turns: Double) -> Double {
         let (quarter, angle) = reduced(turns)
         let part = quarter % 2 == 0 ? sine(angle) : cosine(angle)
         return quarter < 2 ? part : -part
     }
 
-    /// The cosine of an angle, which is given in turns: 0.25 is a right angle.
+    /// The cosine of an angle in turns; 0.25 turns are a right angle.
     package static func cosine(ofTurns turns: Double) -> Double {
         let (quarter, angle) = reduced(turns)
         let part = quarter % 2 == 0 ? cosine(angle) : sine(angle)
         return quarter == 0 || quarter == 3 ? part : -part
     }
 
-    /// Ten to the power of a number that is not negative, rounded to the nearest; infinite above 308.
+    /// Ten to the power of a whole number, rounded to the nearest `Double`; infinite above 308.
+    ///
+    /// The number must not be negative.
     package static func powerOfTen(_ exponent: Int) -> Double {
         exponent < powersOfTen.count ? powersOfTen[exponent] : .infinity
     }
 
     // MARK: Parts
 
-    /// Splits an angle into the nearest multiple of a quarter turn, from 0 to 3, and the rest in radians, at
-    /// most π/4.
+    /// Splits an angle in turns into quarter turns and a rest.
+    ///
+    /// `quarter` is the nearest multiple of a quarter turn, modulo 4. `angle` is the rest in radians, from
+    /// -π/4 to π/4.
     private static func reduced(_ turns: Double) -> (quarter: Int, angle: Double) {
         guard turns.isFinite else { return (0, .nan) }
         let quarters = (turns * 4).rounded()
@@ -76,14 +80,15 @@ package enum PortableMath {
         return 1 - (square / 2 - square * square * polynomial(square, cosineTerms))
     }
 
-    /// The polynomial with these coefficients, the constant first.
+    /// The value of the polynomial with these coefficients, the constant first.
     private static func polynomial(_ number: Double, _ terms: [Double]) -> Double {
         var sum = 0.0
         for term in terms.reversed() { sum = sum * number + term }
         return sum
     }
 
-    /// ln 2 as the sum of two numbers; the product of the first one and an exponent is exact.
+    /// ln 2 as the sum of two numbers; the first has few digits, so that its product with an exponent is
+    /// exact.
     private static let ln2 = (high: 0x1.62E42FEEp-1, low: 0x1.A39EF35793C76p-33)
     /// 1/3, 1/5, 1/7 and so on.
     private static let oddReciprocals: [Double] = (1...11).map { 1 / Double(2 * $0 + 1) }

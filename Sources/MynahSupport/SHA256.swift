@@ -1,4 +1,4 @@
-/// Computes the SHA-256 (FIPS 180-4) of bytes that arrive in pieces.
+/// Computes SHA-256 (FIPS 180-4), piece by piece.
 package struct SHA256: Sendable {
     /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
     private static let constants: [UInt32] = [
@@ -23,7 +23,7 @@ package struct SHA256: Sendable {
 
     /// The hash of the complete blocks.
     ///
-    /// The hash begins with the fractional parts of the square roots of the first eight primes.
+    /// The initial value is the fractional parts of the square roots of the first eight primes.
     private var hash: [UInt32] = [
         0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A,
         0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,

@@ -2,7 +2,7 @@
 @usableFromInline package struct SeededRandom: RandomNumberGenerator, Sendable {
     @usableFromInline var state: UInt64
 
-    /// Makes a generator whose numbers follow from a seed.
+    /// Makes a generator; equal seeds produce equal numbers.
     @inlinable package init(seed: UInt64) {
         state = seed
     }

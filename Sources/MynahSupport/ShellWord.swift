@@ -1,7 +1,8 @@
-/// Writes words of commands that a user may paste into a shell.
+/// Quotes words of commands that a user may paste into a shell.
 package enum ShellWord {
-    /// A path as one word of a shell: in quotes if necessary, and so written that no command reads it as an
-    /// option.
+    /// The path as one word of a shell, in quotes if necessary.
+    ///
+    /// A path that begins with a dash gets `./` before it, so that no command reads it as an option.
     package static func quoted(_ path: String) -> String {
         let word = path.hasPrefix("-") ? "./" + path : path
         let isPlain = word.utf8.allSatisfy { byte in

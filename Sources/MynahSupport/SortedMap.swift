@@ -1,8 +1,8 @@
-/// A map with its values in the order of the keys, for a few values that are looked up very often.
+/// A map in the order of its keys, for a few values that are looked up very often.
 ///
 /// A dictionary hashes the key at each use, and moves a value out and in again to change a part of it. This
-/// map finds a value by binary search, and changes it in place. Its order is also the same in every process,
-/// which a dictionary's is not.
+/// map finds a value by binary search, and changes it in place. Unlike a dictionary, it has the same order in
+/// every process.
 public struct SortedMap<Key: Comparable, Value> {
     @usableFromInline var storedKeys: [Key] = []
     /// The values, in the order of the keys.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs a function on a new thread of the system.
+/// Starts threads of the system.
 package enum SystemThread {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
@@ -33,7 +33,7 @@ package enum SystemThread {
 
     /// Blocks all signals on this thread.
     ///
-    /// Writes of the thread itself could cause SIGPIPE and SIGXFSZ, which would end the process.
+    /// Otherwise the thread's own writes could cause SIGPIPE or SIGXFSZ, which end the process.
     package static func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)

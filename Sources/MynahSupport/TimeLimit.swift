@@ -9,7 +9,7 @@ package enum TimeLimit {
         await withTaskGroup(of: Value?.self) { tasks in
             tasks.addTask { await work() }
             tasks.addTask {
-                // Cancelled with the work; nothing polls.
+                // The group cancels this sleep when the work ends first; nothing polls.
                 try? await Task.sleep(for: limit)
                 return nil
             }

@@ -1,11 +1,11 @@
-/// Checks whole numbers as they are written: decimal digits without a point or an exponent, or hexadecimal
-/// digits after `0x`.
+/// Checks whole numbers in text: decimal digits without a point or an exponent, or hexadecimal digits after
+/// `0x`.
 package enum WholeDigits {
-    /// The reason why a number would silently change when it is read, as a sentence without its full
-    /// stop; `nil` if it would not change, or if the text is no whole number.
+    /// The reason why reading a number would change it, or `nil` if it would not, or the text is not a whole
+    /// number.
     ///
-    /// A number beyond 64 bits does not change if a `Double` prints it with the same digits. JavaScript
-    /// writes a large `Double` without an exponent.
+    /// The reason is a sentence without its full stop. A number beyond 64 bits does not change if a `Double`
+    /// prints it with the same digits. JavaScript writes a large `Double` without an exponent.
     package static func problem(of text: some StringProtocol) -> String? {
         let text = String(text)
         let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]

@@ -34,7 +34,7 @@ extension ConnectEvent {
         self.time = time
     }
 
-    /// The hint if a device requires more security, and no user can enter a passkey.
+    /// The hint if a device requires more security and this side has no passkey.
     package static let passkeyHint = "the device may need --passkey"
 
     private static func name(of delivery: Delivery) -> ConnectName {

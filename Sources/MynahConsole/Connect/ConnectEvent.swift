@@ -9,7 +9,7 @@ package import MynahSupport
 package struct ConnectEvent: Sendable {
     private enum Text: Sendable {
         case line(String)
-        /// The value of an attribute, with the time if the device sent it.
+        /// The value of an attribute; `time` is `nil` if the value was read.
         case value(time: WallTime?, name: String, value: ValueText)
         case services([DiscoveredService])
         case help
@@ -43,7 +43,7 @@ package struct ConnectEvent: Sendable {
                 + payload.whole(EventTable.fields(of: name)))
     }
 
-    /// The text, in lines that fit a terminal of this width if possible; `nil` for no limit.
+    /// The text in lines; with `width`, the lines fit such a terminal if possible.
     package func text(width: Int? = nil) -> String {
         let width = width ?? .max
         return switch content {
@@ -90,7 +90,7 @@ package struct ConnectEvent: Sendable {
         return ConnectEvent(.error, .connection(connection), text: "error: \(message)")
     }
 
-    /// A request that failed, or that the device refused, with a hint for the user.
+    /// The event of a request that failed or was refused; `hint` is advice for the user.
     package static func failed(_ error: RequestError, hint: String? = nil) -> ConnectEvent {
         let hint = hint.map { "; \($0)" } ?? ""
         return switch error {
@@ -108,7 +108,7 @@ package struct ConnectEvent: Sendable {
             text: "the device's services changed; \"services\" discovers them again")
     }
 
-    /// A passkey of a pairing, which the device's user enters (`display`) or compares (`compare`).
+    /// The event of a passkey that the user enters on the device (`display`) or compares (`compare`).
     package static func passkey(_ step: PairingStep) -> ConnectEvent {
         let pairing = EventPayload.Pairing(nil, .init(), step)
         let passkey = pairing.passkey ?? ""
@@ -120,7 +120,7 @@ package struct ConnectEvent: Sendable {
 
     // MARK: - Values
 
-    /// A value that was written with a request, or with a command.
+    /// The event of a value that was written, with a request or with a command.
     package static func written(
         _ target: AttributePath.Target, _ value: [UInt8], withResponse: Bool
     ) -> ConnectEvent {
@@ -139,7 +139,7 @@ package struct ConnectEvent: Sendable {
         return ConnectEvent(.written, .attribute(use), text: text)
     }
 
-    /// A value that was read, or sent by the device: `read`, `notified` or `indicated`.
+    /// The event of a value that was read, or that the device sent: `read`, `notified` or `indicated`.
     package static func value(
         _ name: ConnectName, _ target: AttributePath.Target, _ value: [UInt8], time: WallTime = .now()
     ) -> ConnectEvent {
@@ -151,7 +151,7 @@ package struct ConnectEvent: Sendable {
         return ConnectEvent(name, .attribute(use), content, time: time)
     }
 
-    /// A value that was sent from an unknown handle.
+    /// The event of a value that the device sent with an unknown handle.
     package static func value(
         _ name: ConnectName, from handle: AttributeHandle, _ value: [UInt8]
     ) -> ConnectEvent {
@@ -161,7 +161,7 @@ package struct ConnectEvent: Sendable {
         return ConnectEvent(name, .connection(connection), text: "@\(handle)  \(Hex.encode(value))")
     }
 
-    /// A change of whether notifications or indications of a characteristic are on.
+    /// The event of notifications or indications being turned on or off.
     package static func subscription(_ isOn: Bool, _ target: AttributePath.Target) -> ConnectEvent {
         ConnectEvent(
             isOn ? .subscribed : .unsubscribed, .attribute(.init(target.attribute)),
@@ -209,7 +209,7 @@ package struct ConnectEvent: Sendable {
 }
 
 extension AttributePath.Target {
-    /// The attribute as events describe it.
+    /// The attribute in the form for events.
     var attribute: EventAttribute {
         switch self {
         case .characteristic(let characteristic): EventAttribute(characteristic)

@@ -2,18 +2,18 @@ import Mynah
 import MynahCore
 import MynahEmulator
 
-/// Formats the text of `mynah connect` in columns.
+/// Formats the text of `mynah connect`.
 enum ConnectText {
-    /// A row of two texts.
+    /// A row of a table with two columns.
     struct Row {
         var indent: String
         var text: String
-        /// The width of the first column, so that the second texts of several rows are aligned.
+        /// The width of the first column, without the indent; the second column begins after it.
         var column: Int
         var rest = ""
     }
 
-    /// Services with their characteristics and descriptors, for a terminal of this width.
+    /// The lines for services with their characteristics and descriptors.
     static func lines(of services: [DiscoveredService], width: Int) -> [String] {
         lines(of: services.flatMap(rows), width: width)
     }
@@ -37,9 +37,9 @@ enum ConnectText {
         return rows
     }
 
-    /// Rows in columns, or without columns if a row does not fit.
+    /// Rows in columns, or without columns if a row is too wide.
     ///
-    /// Without columns, the parts of a row may be on separate lines.
+    /// Without columns, a row may have several lines.
     static func lines(of rows: [Row], width: Int) -> [String] {
         let columns = rows.map { row in
             row.indent + (row.rest.isEmpty ? row.text : ScreenLine.pad(row.text, row.column) + row.rest)

@@ -1,10 +1,10 @@
 import MynahCore
 import MynahSupport
 
-/// The checks of the connection to bluetoothd and of its reports.
+/// The checks of bluetoothd, from the system bus to the adapter.
 struct BlueZChecks {
     private let bluez: BlueZFacts
-    /// The kind of container that the process runs in, or `nil` if it runs in none.
+    /// The kind of container in which this process runs, or `nil` if it is not in a container.
     private let container: String?
 
     init(_ facts: MachineFacts) {
@@ -14,7 +14,7 @@ struct BlueZChecks {
 
     private var failure: BlueZFacts.Failure? { bluez.failure }
 
-    /// The finding if a stage was not reached, or `nil` if it was.
+    /// The finding that a check was skipped because an earlier stage failed, or `nil` if none did.
     private func skipped(_ id: String, _ stage: BlueZFacts.Stage) -> Finding? {
         guard let failure, failure.stage < stage else { return nil }
         let reason =
@@ -64,11 +64,11 @@ struct BlueZChecks {
             remedy: "install BlueZ \(found.oldest) or later")
     }
 
-    /// Whether the bus lets this user talk to bluetoothd.
+    /// The check whether the bus allows this user to call bluetoothd.
     var busPolicy: Finding {
         let id = "busPolicy"
         if let skipped = skipped(id, .policy) { return skipped }
-        // Without bluetoothd the bus's answer would not be its policy.
+        // Without bluetoothd, the bus's answer says nothing about its policy.
         if failure?.stage == .daemon { return Finding(id, .skipped, "bluetoothd does not answer") }
         if let failure, failure.stage == .policy { return .stop(id, failure.error) }
         return Finding(id, .fine, "this user may talk to bluetoothd")
@@ -85,7 +85,7 @@ struct BlueZChecks {
         return Finding(id, .fine, "\(adapter.name) (\(adapter.address)) is \(power)")
     }
 
-    /// The finding of a check of an adapter if there is none, or `nil`.
+    /// The finding that a check of the adapter was skipped, or `nil` if there is an adapter.
     func skippedAdapter(_ id: String) -> Finding? { bluez.adapter == nil ? noAdapter(id) : nil }
 
     private func noAdapter(_ id: String) -> Finding {

@@ -5,7 +5,7 @@ extension Doctor {
     var kernel: Finding {
         let id = "kernel"
         guard let kernel = facts.kernel.value else { return .unknown(id, facts.kernel.reason ?? "") }
-        // bluetoothd has an adapter, wherever it runs.
+        // If bluetoothd has an adapter, the kernel must support Bluetooth, even if bluetoothd runs elsewhere.
         if facts.bluez.adapter != nil, !usesUserChannel { return advertisingData(kernel) }
         switch kernel.bluetooth {
         case .loaded: return advertisingData(kernel)
@@ -15,7 +15,7 @@ extension Doctor {
                 meaning: "Containers and network namespaces have no Bluetooth.",
                 remedy: "run mynah outside, or with the host's network: docker run --network host IMAGE")
         case .hidden: return advertisingData(kernel)
-        // A container has the kernel of its machine, and seldom the files of that kernel's modules.
+        // A container uses the machine's kernel, but rarely has the files of that kernel's modules.
         case .loadable where isInContainer, .absent where isInContainer:
             return Finding(
                 id, .stop, "\(kernel.release), whose Bluetooth is not loaded",
@@ -39,8 +39,8 @@ extension Doctor {
         if case .controller(_, true) = facts.wish { true } else { false }
     }
 
-    /// The check for a kernel that checks the length of advertising data, which BlueZ before 5.87 states
-    /// wrongly (bluez issues 2268 and 2269).
+    /// Checks for kernels that refuse the advertising data of BlueZ before 5.87, whose length is wrong (bluez
+    /// issues 2268 and 2269).
     private func advertisingData(_ kernel: MachineFacts.Kernel) -> Finding {
         guard facts.bluez.version?.overfillsAdvertisingData == true, !usesUserChannel,
             Self.refusesAdvertisingData(kernel.release)
@@ -51,7 +51,7 @@ extension Doctor {
             remedy: "install another kernel, or BlueZ 5.87")
     }
 
-    /// Whether a kernel's version is in the range of those that are known to refuse such data.
+    /// Whether a kernel's version is in the ranges that are known to refuse such data.
     static func refusesAdvertisingData(_ release: String) -> Bool {
         let numbers = release.prefix { $0.isASCII && $0.isNumber || $0 == "." }.split(separator: ".")
             .compactMap { Int($0) }
@@ -89,7 +89,7 @@ extension Doctor {
         let id = "rfkill"
         guard let switches = facts.switches.value else { return .unknown(id, facts.switches.reason ?? "") }
         let adapter = adapterName
-        // A switch of the machine turns every adapter off, and may take it off its bus.
+        // A switch of the machine turns off every adapter, and may remove it from its bus.
         let own = switches.filter { $0.name == adapter || !$0.name.hasPrefix("hci") }
         if let error = own.lazy.compactMap(\.error).first {
             var finding = Finding.stop(id, error)
@@ -102,7 +102,7 @@ extension Doctor {
         return Finding(id, .fine, adapter.map { "\($0) is not blocked" } ?? "nothing is blocked")
     }
 
-    /// Whether the adapter supports LE, and has it turned on.
+    /// The check whether the adapter supports LE, and whether LE is turned on.
     var lowEnergy: Finding {
         let id = "lowEnergy"
         let mode = facts.configuration.value?["General", "ControllerMode"]

@@ -3,7 +3,7 @@ import MynahProfiles
 import MynahRun
 import MynahSupport
 
-/// The checks of radios other than BlueZ, of the profile, and of tools.
+/// The checks of the other radios, the profile, the limit of open files, and tools.
 extension Doctor {
     var emulator: Finding {
         let id = "emulator"
@@ -38,7 +38,7 @@ extension Doctor {
         }
     }
 
-    /// The finding about the issues of the profile on the radio, or `nil` if no profile was named.
+    /// The issues of the profile on the radio as a finding, or `nil` if there is no profile.
     var profile: Finding? {
         guard let profile = facts.profile else { return nil }
         let issues = usesBlueZ ? profile.bluezIssues : profile.hostIssues
@@ -62,13 +62,13 @@ extension Doctor {
 
     /// The advice with the command that lists all issues of a profile.
     private func remedy(for profile: MachineFacts.Profile) -> String {
-        // A profile with errors of its own is not checked on a radio.
+        // A profile with errors is not checked against a radio.
         let isOnBlueZ =
             usesBlueZ && !profile.playsCentrals && !profile.issues.contains { $0.severity == .error }
         return "mynah check \(isOnBlueZ ? "--radio bluez " : "")\(ShellWord.quoted(profile.file))"
     }
 
-    /// The check of the limit of open files; a run needs a socket for each device and client.
+    /// The check of the limit of open files, because each device and each client needs a socket.
     var openFiles: Finding {
         let id = "openFiles"
         guard let limit = facts.fileLimit else { return Finding(id, .fine, "no limit") }
@@ -79,10 +79,10 @@ extension Doctor {
             remedy: "ulimit -n 1024")
     }
 
-    /// A limit that is enough for the clients of a control API and the devices of an air together.
+    /// A limit that is enough for the usual number of devices and clients.
     private static let usualFiles = 256
 
-    /// The check for programs that read captures; a run needs none of them.
+    /// The programs that read captures, as a finding; none is required.
     var captureTools: Finding {
         guard !facts.captureTools.isEmpty else {
             return Finding(

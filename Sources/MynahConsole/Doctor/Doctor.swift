@@ -2,7 +2,7 @@ import MynahCore
 import MynahProfiles
 import MynahRun
 
-/// The checks of `mynah doctor`, as functions of the facts about a machine.
+/// The checks of `mynah doctor`, which depend only on the facts about a machine.
 package struct Doctor: Sendable {
     package let facts: MachineFacts
 
@@ -11,7 +11,9 @@ package struct Doctor: Sendable {
     /// The findings of the checks for the chosen radio, in the order in which they are printed.
     package var findings: [Finding] { checks.map(forUser) }
 
-    /// The finding with remedies without `sudo` if the user is root, because containers seldom have it.
+    /// The finding, without `sudo` in its remedy if the user is root.
+    ///
+    /// Containers, in which the user is often root, seldom have `sudo`.
     private func forUser(_ finding: Finding) -> Finding {
         guard facts.container.value?.user == 0 else { return finding }
         var finding = finding
@@ -50,7 +52,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// Reduces the verdict of a finding that would stop BlueZ, if another radio can be used instead.
+    /// The finding as a loss if it would stop BlueZ, because another radio can be used instead.
     private func lessened(_ finding: Finding) -> Finding {
         var finding = finding
         if finding.verdict == .stop { finding.verdict = .loss }
@@ -63,7 +65,7 @@ package struct Doctor: Sendable {
 
     private var playsCentrals: Bool { facts.profile?.playsCentrals == true }
 
-    /// Whether a run uses BlueZ.
+    /// Whether a run would use BlueZ.
     var usesBlueZ: Bool {
         switch facts.wish {
         case .bluez: return true
@@ -76,14 +78,14 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// The radio that `auto` selects.
+    /// The radio that `--radio auto` selects on this machine.
     var automatic: AutoRadio {
         if playsCentrals {
             return AutoRadio.forPhone("a profile with central:", emulator: facts.emulator)
         }
         let hasAdapter = facts.kernel.value?.adapters.isEmpty == false
         return AutoRadio.forDevice(
-            // The bus starts it for a run, which then finds its adapter.
+            // If the bus starts bluetoothd on demand, a run will find the adapter.
             bluez: facts.bluez.startsOnDemand ? nil : facts.bluez.failure?.error,
             needsBlueZ: facts.wantedAdapter != nil || hasAdapter, emulator: facts.emulator)
     }

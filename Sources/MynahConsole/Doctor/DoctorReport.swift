@@ -6,7 +6,7 @@ package struct DoctorReport: Sendable {
 
     package init(_ findings: [Finding]) { self.findings = findings }
 
-    /// The verdict about the machine.
+    /// The verdict on the whole machine.
     package var verdict: Finding.Verdict { .of(findings) }
 
     /// The report as JSON.
@@ -19,7 +19,7 @@ package struct DoctorReport: Sendable {
         ])
     }
 
-    /// The number of checks that were not possible.
+    /// The number of checks with the verdict `unknown`.
     private var unknownCount: Int { findings.count { $0.verdict == .unknown } }
 
     private static func json(of finding: Finding) -> JSON {
@@ -32,9 +32,9 @@ package struct DoctorReport: Sendable {
         ])
     }
 
-    /// The report as lines: one for each check, with the consequence and the remedy below.
+    /// The lines of the report: one for each check, followed by its consequence and remedy.
     ///
-    /// With `isBold`, for a terminal, all verdicts but `ok` are bold.
+    /// With `isBold`, for a terminal, the verdicts `stop` and `loss` are bold.
     package func lines(isBold: Bool) -> [String] {
         let width = (findings.map(\.id.count).max() ?? 0) + 2
         let indent = String(repeating: " ", count: 9 + width)

@@ -2,23 +2,23 @@ import MynahCore
 
 /// The result of one check of `mynah doctor`.
 package struct Finding: Hashable, Sendable {
-    /// The consequence for a run.
+    /// The effect of the finding on a run.
     package enum Verdict: String, CaseIterable, Sendable {
         case fine
-        /// A run works, but not everything in it behaves as on a real device.
+        /// A run works, but something in it does not behave as on a real device.
         case loss
-        /// The finding prevents a run.
+        /// A run does not work.
         case stop
         /// The check was not possible.
         case unknown
-        /// The check was skipped, because an earlier one failed.
+        /// The check was skipped, because an earlier check failed or a precondition is missing.
         case skipped
     }
 
-    /// The name of the check, as in `--format json`.
+    /// The name of the check, as in the JSON report.
     package var id: String
     package var verdict: Verdict
-    /// The state that was found, or the reason that it could not be found.
+    /// The state of the machine, or the reason why it is unknown.
     package var found: String
     /// The consequence for a run, or `nil` if there is none.
     package var meaning: String?
@@ -37,7 +37,7 @@ package struct Finding: Hashable, Sendable {
 }
 
 extension Finding {
-    /// The finding for an error of a run.
+    /// The finding for an error that would stop a run.
     static func stop(_ id: String, _ error: RadioError, meaning: String? = nil) -> Finding {
         Finding(id, .stop, error.message, meaning: meaning, remedy: error.remedy)
     }
@@ -49,7 +49,7 @@ extension Finding {
 }
 
 extension Finding.Verdict {
-    /// The verdict about a machine, which is the worst of its findings.
+    /// The verdict on a machine: that of the worst finding.
     package static func of(_ findings: [Finding]) -> Finding.Verdict {
         if findings.contains(where: { $0.verdict == .stop }) { return .stop }
         return findings.contains { $0.verdict == .loss } ? .loss : .fine

@@ -2,34 +2,34 @@ package import MynahCore
 package import MynahProfiles
 package import MynahRun
 
-/// The result of a probe.
+/// The result of a probe of the machine.
 package enum Fact<Value: Hashable & Sendable>: Hashable, Sendable {
     case found(Value)
-    /// The fact is not known, for this reason.
+    /// The probe failed, for this reason.
     case unknown(String)
 
-    /// The value, or `nil` if it is not known.
+    /// The value, or `nil` if the probe failed.
     package var value: Value? {
         if case .found(let value) = self { value } else { nil }
     }
 
-    /// The reason that the fact is not known, or `nil` if it is known.
+    /// The reason why the probe failed, or `nil` if it succeeded.
     package var reason: String? {
         if case .unknown(let reason) = self { reason } else { nil }
     }
 }
 
-/// The facts that `mynah doctor` has found about a machine; the checks are functions of this value.
+/// The facts that `mynah doctor` has found about a machine.
 package struct MachineFacts: Hashable, Sendable {
     /// The radio that the user has chosen.
     package enum Wish: Hashable, Sendable {
         case auto, bluez, virtual, netsim
-        /// A controller, with a name for messages.
+        /// A controller at a transport address, with a name for messages.
         case controller(String, isUserChannel: Bool)
     }
 
     package struct Kernel: Hashable, Sendable {
-        /// The kernel's Bluetooth.
+        /// The state of the kernel's Bluetooth module.
         package enum Bluetooth: Hashable, Sendable {
             case loaded
             /// The module is installed but not loaded.
@@ -57,9 +57,9 @@ package struct MachineFacts: Hashable, Sendable {
         package var kind: String?
         /// The user ID in this namespace.
         package var user: UInt32
-        /// The user ID outside of this namespace, or `nil` if it has none.
+        /// The user ID outside of this user namespace, or `nil` if there is none.
         package var outsideUser: UInt32?
-        /// Whether this is a user namespace other than the machine's own.
+        /// Whether this process is in a user namespace other than the machine's own.
         package var hasUserNamespace: Bool
 
         package init(kind: String?, user: UInt32, outsideUser: UInt32?, hasUserNamespace: Bool) {
@@ -70,11 +70,11 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// A switch of rfkill that affects Bluetooth.
+    /// An rfkill switch that affects Bluetooth.
     package struct Switch: Hashable, Sendable {
-        /// The name of the adapter, such as `hci0`, or of the machine's switch.
+        /// The name of the adapter, such as `hci0`, or of a switch of the whole machine.
         package var name: String
-        /// The error that a run would report if the switch is off, or `nil` if it is on.
+        /// The error that a run would report, or `nil` if the switch does not block.
         package var error: RadioError?
 
         package init(name: String, error: RadioError?) {
@@ -83,7 +83,7 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// The settings that the kernel reports for an adapter.
+    /// The LE settings that the kernel reports for an adapter.
     package struct Controller: Hashable, Sendable {
         package var supportsLE: Bool
         package var isLEOn: Bool
@@ -105,10 +105,10 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
-    /// A profile, checked against the radios.
+    /// A profile and its issues on the radios.
     package struct Profile: Hashable, Sendable {
         package var file: String
-        /// The errors that prevent the profile on every radio, and its warnings.
+        /// The errors of the profile on any radio, and its warnings.
         package var issues: [ProfileIssue]
         /// The issues on the installed version of BlueZ.
         package var bluezIssues: [ProfileIssue]
@@ -141,18 +141,18 @@ package struct MachineFacts: Hashable, Sendable {
     package var kernel: Fact<Kernel>
     package var container: Fact<Container>
     package var switches: Fact<[Switch]>
-    /// The kernel's settings of adapters, by their names, such as `hci0`.
+    /// The LE settings of adapters, by name, such as `hci0`.
     package var controllers: Fact<[String: Controller]>
     package var bluez: BlueZFacts
     package var configuration: Fact<MainConfiguration>
     package var emulator: AutoRadio.Emulator
     package var air: Fact<Air>
-    /// The error that a run would report about the controller of `--radio hci:`, or `nil` if none is known.
+    /// The error that a run would report about the controller of `--radio hci:`, or `nil` if none was found.
     package var controllerError: Fact<RadioError?>
     package var profile: Profile?
     /// The installed programs that read captures.
     package var captureTools: [String]
-    /// The number of files that the process may have open at once, or `nil` for no limit.
+    /// The limit of open files of this process, or `nil` for no limit.
     package var fileLimit: Int?
     /// Whether the program rfkill is installed.
     package var hasRFKill: Bool
@@ -182,9 +182,9 @@ package struct MachineFacts: Hashable, Sendable {
     }
 }
 
-/// The facts about bluetoothd.
+/// The facts about bluetoothd and its adapter.
 package struct BlueZFacts: Hashable, Sendable {
-    /// The stage at which the connection to an adapter failed.
+    /// A stage on the way to an adapter of BlueZ, in this order.
     package enum Stage: Int, Comparable, Sendable {
         case bus, daemon, policy, adapter
 
@@ -208,7 +208,7 @@ package struct BlueZFacts: Hashable, Sendable {
         /// The oldest supported version.
         package var oldest: String
         package var isSupported: Bool
-        /// `true` if this bluetoothd offers several ATT channels unless main.conf sets their number.
+        /// Whether this bluetoothd offers several ATT channels by default.
         package var offersManyChannels: Bool
         /// `true` if this bluetoothd sends advertising data that some kernels refuse.
         package var overfillsAdvertisingData: Bool
@@ -232,12 +232,12 @@ package struct BlueZFacts: Hashable, Sendable {
         package var isPowered: Bool
         /// Adapter1's `Roles`, or `nil` if bluetoothd does not report it.
         package var roles: [String]?
-        /// Whether bluetoothd uses the profile's advertising interval.
+        /// Whether bluetoothd uses the advertising interval of a profile.
         package var keepsInterval: Bool
-        /// The number of advertising sets in use, and of free ones.
+        /// The numbers of advertising sets in use and free, or `nil` if bluetoothd does not report them.
         package var activeSets: Int?
         package var freeSets: Int?
-        /// The error that a run would report if no advertising set is free.
+        /// The error that a run would report because no advertising set is free, or `nil`.
         package var setsError: RadioError?
         /// The services that bluetoothd and other programs publish.
         package var services: [BluetoothUUID]
@@ -261,11 +261,11 @@ package struct BlueZFacts: Hashable, Sendable {
     /// The name of the bus in messages.
     package var bus: String
     package var failure: Failure?
-    /// Whether the socket of the bus does not exist here.
+    /// Whether the socket of the bus does not exist on this file system.
     package var isBusMissing: Bool
-    /// Whether bluetoothd is installed here.
+    /// Whether bluetoothd is installed on this file system.
     package var isInstalled: Bool
-    /// Whether the bus starts bluetoothd at the first call.
+    /// Whether the bus starts bluetoothd on demand.
     package var startsOnDemand: Bool
     package var version: Version?
     /// The arguments of the running bluetoothd.

@@ -1,9 +1,9 @@
 import Glibc
 import MynahSupport
 
-/// Reads the files of a machine for `mynah doctor`, and changes none of them.
+/// Reads the files of a machine for `mynah doctor`, without changing them.
 package struct MachineFiles: Sendable {
-    /// The folder that contains a copy of a machine's files, or an empty text for the files of this machine.
+    /// The folder with a copy of a machine's files, or an empty text for this machine's files.
     package let root: String
 
     package init(root: String = "") { self.root = root }
@@ -13,10 +13,11 @@ package struct MachineFiles: Sendable {
 
     // MARK: Probes
 
-    /// The facts about the kernel, its Bluetooth and its adapters.
+    /// The facts about the kernel, its Bluetooth support and its adapters.
     ///
-    /// `socketProblem` returns the reason that this process cannot open a Bluetooth socket. It is called only
-    /// if the kernel's Bluetooth modules are loaded, because the call would load them.
+    /// `socketProblem` returns the reason why this process cannot open a Bluetooth socket, or `nil` if it
+    /// can. It is called only if the kernel's Bluetooth module is loaded, because the call would load the
+    /// module.
     package func kernel(socketProblem: () -> String?) -> Fact<MachineFacts.Kernel> {
         let release: String
         switch text("/proc/sys/kernel/osrelease") {
@@ -36,7 +37,7 @@ package struct MachineFiles: Sendable {
         return .found(.init(release: release, bluetooth: bluetooth, adapters: adapters))
     }
 
-    /// The adapters, such as `hci0`, without their connections, such as `hci0:42`.
+    /// The names of adapters, such as `hci0`, without those of connections, such as `hci0:42`.
     private var adapters: [String] {
         names("/sys/class/bluetooth").filter { name in
             name.hasPrefix("hci") && !name.dropFirst(3).isEmpty && name.dropFirst(3).allSatisfy(\.isNumber)
@@ -77,7 +78,7 @@ package struct MachineFiles: Sendable {
         case .unknown(let reason): return .unknown(reason)
         case .found(let text):
             let words = text.split(separator: "\0").map(String.init)
-            // The bus's process identifiers are others in a container.
+            // In a container, the bus's process identifiers belong to other processes.
             guard words.first?.split(separator: "/").last == "bluetoothd" else {
                 return .unknown("process \(process) is not bluetoothd here")
             }
@@ -85,7 +86,7 @@ package struct MachineFiles: Sendable {
         }
     }
 
-    /// The settings of a bluetoothd with these arguments.
+    /// The settings of a bluetoothd that was started with these arguments.
     package func configuration(
         arguments: Fact<[String]>, isInContainer: Bool
     ) -> Fact<MainConfiguration> {
@@ -100,7 +101,7 @@ package struct MachineFiles: Sendable {
             }
             if word.hasPrefix("--configfile=") { path = String(word.dropFirst("--configfile=".count)) }
         }
-        // Without the file bluetoothd has its defaults.
+        // Without this file, bluetoothd uses its defaults.
         guard exists(path) else { return .found(MainConfiguration(path: path, text: "")) }
         switch text(path) {
         case .found(let text): return .found(MainConfiguration(path: path, text: text))
@@ -108,7 +109,7 @@ package struct MachineFiles: Sendable {
         }
     }
 
-    /// Whether systemd runs on this machine and starts bluetoothd when the bus needs it.
+    /// Whether systemd starts bluetoothd on demand on this machine.
     package var startsBluetoothd: Bool {
         exists("/run/systemd/system")
             && ["/etc", "/usr/lib", "/lib"].contains { exists("\($0)/systemd/system/dbus-org.bluez.service") }
@@ -122,7 +123,7 @@ package struct MachineFiles: Sendable {
         return (UInt64(number, radix: 16) ?? 0) & (1 << 12) != 0
     }
 
-    /// The programs among `names` that are in a directory of a search path.
+    /// Those of the programs that are installed in a directory of the search path.
     package func programs(_ names: [String], path: String) -> [String] {
         let directories = path.split(separator: ":").filter { $0.hasPrefix("/") }
         return names.filter { name in directories.contains { isExecutable("\($0)/\(name)") } }
@@ -136,7 +137,7 @@ package struct MachineFiles: Sendable {
 
     private func names(_ directory: String) -> [String] { Directory.names(in: root + directory) ?? [] }
 
-    /// The text of a regular file, up to the limit.
+    /// The text of a regular file, cut to `limit` bytes.
     private func text(_ path: String, limit: Int = limit) -> Fact<String> {
         do throws(InputFile.Problem) {
             let file = try InputFile(root + path)
@@ -148,7 +149,7 @@ package struct MachineFiles: Sendable {
     }
 }
 
-/// The user IDs of a user namespace, as in `/proc/self/uid_map`.
+/// The mapping of user IDs in a user namespace, as in `/proc/self/uid_map`.
 struct UserMap: Hashable {
     private struct Range: Hashable {
         var inside: UInt32
@@ -169,7 +170,7 @@ struct UserMap: Hashable {
     /// Whether the namespace maps every user ID to itself, as the machine's own namespace does.
     var isWhole: Bool { ranges == [Range(inside: 0, outside: 0, count: .max)] }
 
-    /// The user ID outside of the namespace, or `nil` if it has none.
+    /// The user ID outside of the namespace for one inside, or `nil` if there is none.
     func outside(of user: UInt32) -> UInt32? {
         for range in ranges where user >= range.inside && user - range.inside < range.count {
             return range.outside.addingReportingOverflow(user - range.inside).partialValue

@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// bluetoothd's `main.conf`, a key file in GLib's format.
+/// The configuration file `main.conf` of bluetoothd, a key file in GLib's format.
 package struct MainConfiguration: Hashable, Sendable {
-    /// A setting of the file.
+    /// The group and the key of a setting.
     package struct Setting: Hashable, Sendable {
         package var group: String
         package var key: String
@@ -13,9 +13,9 @@ package struct MainConfiguration: Hashable, Sendable {
         }
     }
 
-    /// A syntax error, because of which GLib, and so bluetoothd, ignores the whole file.
+    /// A syntax error, which makes GLib, and so bluetoothd, ignore the whole file.
     package struct Fault: Hashable, Sendable {
-        /// The number of the line, counted from 1.
+        /// The line number, counted from 1.
         package var line: Int
         package var reason: String
     }
@@ -24,11 +24,11 @@ package struct MainConfiguration: Hashable, Sendable {
     /// The first line with a syntax error, or `nil` if there is none.
     package private(set) var fault: Fault?
     private var values: [Setting: String] = [:]
-    /// The settings that have a line, which may be a comment, or in a file with a syntax error.
+    /// The settings that occur in the file, even in a comment or after a syntax error.
     private var lines: Set<Setting> = []
     private var groups: Set<String> = []
 
-    /// Parses a file; a missing file is like an empty one.
+    /// Parses the text of a file, which is empty if the file is missing.
     ///
     /// If a setting occurs twice, the last value is used.
     package init(path: String, text: String) {
@@ -50,12 +50,12 @@ package struct MainConfiguration: Hashable, Sendable {
         if fault != nil { values = [:] }
     }
 
-    /// The reason that GLib does not accept a line.
+    /// The reason why GLib refuses a line.
     private struct Trouble: Error {
         var reason: String
     }
 
-    /// The name of the group in a line, or `nil` if the line is no group.
+    /// The name of the group that a line begins, or `nil` if the line does not begin a group.
     private static func group(_ line: String) throws(Trouble) -> String? {
         guard line.hasPrefix("["), line.hasSuffix("]"), line.utf8.count(where: { $0 == 0x5D }) == 1 else {
             return nil

@@ -4,9 +4,9 @@ import MynahCore
 struct SettingsChecks {
     private let bluez: BlueZFacts
     private let profile: MachineFacts.Profile?
-    /// The settings; those of an empty file if they are not known.
+    /// The settings, or the defaults if they are unknown.
     private let configuration: MainConfiguration
-    /// The reason that the settings are not known, or `nil` if they are.
+    /// The reason why the settings are unknown, or `nil` if they are known.
     private let unknown: String?
 
     init(_ facts: MachineFacts) {
@@ -17,13 +17,13 @@ struct SettingsChecks {
         unknown = facts.configuration.reason
     }
 
-    /// The finding if the settings are not known or not used, or `nil`.
+    /// The finding if there is no adapter or the settings are unknown, or `nil`.
     private func unusable(_ id: String) -> Finding? {
         guard bluez.adapter != nil else { return Finding(id, .skipped, "there is no adapter") }
         return unknown.map { Finding.unknown(id, $0) }
     }
 
-    /// Whether bluetoothd can read its settings.
+    /// The check whether bluetoothd can read its settings.
     var file: Finding {
         let id = "mainConfiguration"
         if let finding = unusable(id) { return finding }
@@ -34,7 +34,7 @@ struct SettingsChecks {
             remedy: configuration.commandCommentingOut(line: fault.line))
     }
 
-    /// The plugins that bluetoothd was started without (`-P`).
+    /// The plugins that bluetoothd's arguments disable (`-P`).
     private var missingPlugins: Set<String> {
         guard let arguments = bluez.arguments.value else { return [] }
         var names: Set<String> = []
@@ -52,7 +52,7 @@ struct SettingsChecks {
         return names
     }
 
-    /// Whether bluetoothd uses advertising intervals, which needs `--experimental` before 5.77.
+    /// The check whether bluetoothd uses advertising intervals, which requires `--experimental` before 5.77.
     var experimental: Finding {
         let id = "experimental"
         if bluez.adapter?.keepsInterval == true {
@@ -67,7 +67,9 @@ struct SettingsChecks {
             remedy: configuration.command("General", "Experimental", "true"))
     }
 
-    /// Whether bluetoothd reads the services of phones that connect, as its battery plugin does.
+    /// The check whether bluetoothd discovers the services of connected phones.
+    ///
+    /// The battery plugin of bluetoothd then makes iPhones ask to pair.
     var reverseDiscovery: Finding {
         let id = "reverseDiscovery"
         if let finding = unusable(id) { return finding }
@@ -86,7 +88,7 @@ struct SettingsChecks {
             remedy: configuration.command("General", "ReverseServiceDiscovery", "false"))
     }
 
-    /// Whether bluetoothd offers more than one ATT channel, as it does by default before 5.67.
+    /// The check whether bluetoothd offers more than one ATT channel, which is the default before 5.67.
     var attributeChannels: Finding {
         let id = "attributeChannels"
         if let finding = unusable(id) { return finding }
@@ -103,7 +105,7 @@ struct SettingsChecks {
         let id = "exchangeMTU"
         if let finding = unusable(id) { return finding }
         let largest = 517
-        // bluetoothd passes over a value that is out of range.
+        // bluetoothd ignores a value that is out of range.
         guard let mtu = configuration["GATT", "ExchangeMTU"].flatMap({ Int($0) }),
             (23..<largest).contains(mtu)
         else {
@@ -135,7 +137,7 @@ struct SettingsChecks {
         "FDF0": "asha",
     ]
 
-    /// Whether bluetoothd or another program already publishes a service of the profile.
+    /// The check whether bluetoothd or another program already publishes a service of the profile.
     var services: Finding {
         let id = "services"
         guard let adapter = bluez.adapter else { return Finding(id, .skipped, "there is no adapter") }

@@ -1,14 +1,13 @@
 import MynahSupport
 
-/// Runs a probe that may block, for example on a file of a server that does not answer.
+/// Runs a probe that may block, for example by reading a file from a server that does not respond.
 package enum TimedProbe {
     /// The longest time that a probe may take.
     package static let limit = Duration.seconds(5)
 
-    /// Runs blocking work on a separate thread, and returns its result, or `nil` if it takes longer than the
-    /// limit.
+    /// Runs blocking work on a thread of its own, and returns its result.
     ///
-    /// The thread is then abandoned.
+    /// If the work takes longer than the limit, the result is `nil`, and the thread is abandoned.
     package static func value<Value: Sendable>(
         limit: Duration = limit, _ work: @escaping @Sendable () -> Value
     ) async -> Value? {
@@ -23,7 +22,7 @@ package enum TimedProbe {
         } ?? nil
     }
 
-    /// Runs blocking work, and returns the fact, or that it takes too long.
+    /// Runs blocking work, and returns its fact; if it takes too long, the fact is `unknown`.
     package static func fact<Value>(
         limit: Duration = limit, _ work: @escaping @Sendable () -> Fact<Value>
     ) async -> Fact<Value> {

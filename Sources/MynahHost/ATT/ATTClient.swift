@@ -1,37 +1,39 @@
 import MynahCore
 import MynahSupport
 
-/// The client's end of one ATT bearer (Core Specification, Vol 3, Part F), without I/O: procedures and PDUs
-/// in, actions out.
+/// The client's end of one ATT bearer (Core Specification, Vol 3, Part F).
 ///
-/// Procedures run one after the other, because the server has one queue, in which the prepared writes of two
-/// procedures would mix. A procedure sends one request at a time (3.3.2).
+/// This state machine has no I/O: procedures and received PDUs go in, and actions for the driver come out.
+///
+/// Procedures run one after the other, because the server has a single prepare queue, in which the writes of
+/// two procedures would mix. A procedure sends one request at a time (3.3.2).
 struct ATTClient {
     /// An action for the driver.
     enum Action: Hashable, Sendable {
         case send([UInt8])
-        /// Both ends have agreed on an MTU.
+        /// The client and the server have agreed on an MTU.
         case mtuChanged(Int)
-        /// The server sent a value by itself.
+        /// The server sent a notification or an indication.
         case notified(AttributeHandle, [UInt8], Delivery)
         /// The services in this range of handles changed.
         case servicesChanged(ClosedRange<AttributeHandle>)
-        /// The server indicates Service Changed, the value with this handle, from now on.
+        /// The server will indicate changes of the Service Changed value with this handle.
         case subscribedToServices(AttributeHandle)
     }
 
     /// The parameters that both ends of a bearer have agreed on.
     struct Bearer: Hashable, Sendable {
         var mtu = GATT.defaultMTU
-        /// `true` after the client has sent its Exchange MTU request, which it may send only once (3.4.2.1).
+        /// `true` after the client has sent an Exchange MTU request, which it may send only once (3.4.2.1).
         var hasExchangedMTU = false
-        /// `true` after the client has discovered services, which may change.
+        /// `true` after the client has discovered services, so that later changes of them matter.
         var hasDiscovered = false
         var serviceChanged = ServiceChanged.unknown
     }
 
-    /// The parameters of the bearer; the MTU also applies to the server at this end, which may have agreed on
-    /// it.
+    /// The parameters of the bearer.
+    ///
+    /// The MTU also applies to the server on this side, which may have negotiated it.
     var bearer = Bearer()
     /// Whether the client confirms indications.
     var confirmsIndications = true
@@ -41,7 +43,7 @@ struct ATTClient {
     private var waiting: [QueuedProcedure] = []
     /// `true` after a transaction timeout: no other transaction may follow on this bearer (3.3.3).
     private(set) var isDead = false
-    /// The number of requests that were sent, which identifies the current one.
+    /// The number of requests sent, which identifies the current transaction.
     private(set) var transaction: UInt64 = 0
 
     /// Whether a request is waiting for its response.
@@ -49,10 +51,10 @@ struct ATTClient {
 
     /// Whether a PDU with this opcode is for a client: a response, a notification or an indication.
     ///
-    /// Any other PDU is for the server, which answers an unknown request.
+    /// All other PDUs are for the server, which also answers unknown requests.
     static func takes(_ opcode: UInt8) -> Bool { ATTOpcode.isOfServer(opcode) }
 
-    /// Queues a procedure; `done` is called once, in the call in which it ends.
+    /// Queues a procedure; `done` is called exactly once, when the procedure ends.
     mutating func add<Procedure: GATTProcedure>(
         _ procedure: Procedure, into actions: inout [Action],
         done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
@@ -70,7 +72,7 @@ struct ATTClient {
         }
     }
 
-    /// Sends the next request of the current procedure, or ends the procedure if there is no further request.
+    /// Sends the next request of the current procedure, or ends the procedure if `request` is `nil`.
     private mutating func carryOn(_ request: [UInt8]?, from before: Bearer, _ actions: inout [Action]) {
         if bearer.mtu != before.mtu { actions.append(.mtuChanged(bearer.mtu)) }
         if bearer.serviceChanged != before.serviceChanged,
@@ -88,14 +90,13 @@ struct ATTClient {
         actions.append(.send(request))
     }
 
-    /// Subscribes to Service Changed at the first discovery, because the discovered services can change.
+    /// Queues the subscription to Service Changed after the first discovery.
     private mutating func lookForServiceChanged() {
         bearer.serviceChanged = .unavailable
         waiting.append(QueuedProcedure(ServiceChangedSubscription(), done: { _ in }))
     }
 
-    /// Subscribes again to Service Changed after the link's security has increased: the server may have
-    /// refused before.
+    /// Tries again to subscribe to Service Changed if the server refused before the link was secure.
     mutating func secured(into actions: inout [Action]) {
         guard !isDead, case .refused = bearer.serviceChanged else { return }
         lookForServiceChanged()
@@ -104,7 +105,7 @@ struct ATTClient {
 
     /// Handles a PDU of the server.
     ///
-    /// A response without a request is dropped.
+    /// A response that matches no request is dropped.
     mutating func receive(_ bytes: [UInt8], into actions: inout [Action]) {
         var reader = ByteReader(bytes)
         guard let opcode = reader.readUInt8() else { return }
@@ -118,7 +119,7 @@ struct ATTClient {
             let range = handle == bearer.serviceChanged.handle ? Self.range(value) : nil
             actions.append(
                 range.map { .servicesChanged($0) } ?? .notified(handle, value, .indication))
-            // Confirmed after it was reported.
+            // The indication is reported before it is confirmed.
             if confirmsIndications { actions.append(.send([ATTOpcode.handleValueConfirmation])) }
         case ATTOpcode.multipleHandleValueNotification:
             while let handle = reader.readAttributeHandle(), let length = reader.readUInt16(),
@@ -150,14 +151,14 @@ struct ATTClient {
         startNext(&actions)
     }
 
-    /// Handles the transaction timeout of 30 s, unless the request was answered in the meantime.
+    /// Handles the transaction timeout of 30 s for a request, unless it was answered meanwhile.
     mutating func timedOut(_ number: UInt64) {
         guard isAwaiting, transaction == number else { return }
         isDead = true
         end(Self.overdue)
     }
 
-    /// Ends all requests with an error, because none will be answered any more.
+    /// Ends all procedures with an error, because the server will not answer any more.
     mutating func end(_ error: RequestError) {
         let all = [running].compactMap { $0 } + waiting
         asked = nil

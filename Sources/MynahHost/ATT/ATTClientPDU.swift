@@ -54,7 +54,7 @@ enum ATTClientPDU {
         pdu(ATTOpcode.writeCommand, handle, then: value)
     }
 
-    /// The PDU of a signed write command, without its signature.
+    /// A signed write command, without its signature.
     static func signedWriteCommand(_ handle: AttributeHandle, _ value: [UInt8]) -> [UInt8] {
         pdu(ATTOpcode.signedWriteCommand, handle, then: value)
     }
@@ -67,7 +67,7 @@ enum ATTClientPDU {
         [ATTOpcode.executeWriteRequest, isCancelled ? 0 : 1]
     }
 
-    /// The UUID's bytes on the air: ATT knows 16-bit and 128-bit UUIDs only (3.2.1).
+    /// The UUID in ATT's format, which has 16-bit and 128-bit UUIDs only (3.2.1).
     static func onAir(_ uuid: BluetoothUUID) -> [UInt8] {
         let shortest = uuid.shortest
         return (shortest.width == .bits32 ? uuid.in128Bits : shortest).littleEndianBytes

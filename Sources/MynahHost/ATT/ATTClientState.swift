@@ -8,26 +8,27 @@ struct ATTClientState: Sendable {
     enum Awareness: Hashable {
         case aware
         case unaware
-        /// The client got Database Out Of Sync or has read the hash: its next request makes it change-aware.
+        /// The client received Database Out Of Sync or read the hash, so its next request makes it
+        /// change-aware.
         case informed
     }
 
-    /// The Client Characteristic Configurations, by the handle of the descriptor.
+    /// The Client Characteristic Configurations, by descriptor handle.
     var configurations = SortedMap<AttributeHandle, UInt16>()
     /// The Client Supported Features.
     var features: UInt8 = 0
     var awareness = Awareness.aware
 
-    /// `true` if the client supports several values in one notification: bit 2 (Vol 3, Part G, 7.2).
+    /// `true` if the client supports Multiple Handle Value Notifications: bit 2 (Vol 3, Part G, 7.2).
     var takesMultipleNotifications: Bool { features & 4 != 0 }
 
-    /// Notes that the client does not know the current database.
+    /// Makes a client with robust caching change-unaware, because the database changed.
     mutating func databaseChanged() {
         // Bit 0 of Client Supported Features: robust caching.
         if features & 1 != 0 { awareness = .unaware }
     }
 
-    /// The value of an attribute if the host knows it, or `nil` if the application is asked for it.
+    /// The value of an attribute if the host has it, or `nil` if the application must provide it.
     func known(_ attribute: Attribute, _ database: AttributeDatabase) -> [UInt8]? {
         switch attribute.content {
         case .constant, .service: return attribute.constantValue
@@ -40,7 +41,7 @@ struct ATTClientState: Sendable {
         }
     }
 
-    /// Writes an attribute that is part of this state.
+    /// Writes an attribute whose value is part of this state.
     mutating func write(_ value: [UInt8], to attribute: Attribute) throws(ATTServer.Denial) -> [ATTAction] {
         switch attribute.content {
         case .configuration(let key, let allowed):
@@ -51,8 +52,9 @@ struct ATTClientState: Sendable {
         }
     }
 
-    /// Writes a Client Characteristic Configuration: two bytes, with bits for the characteristic's properties
-    /// only (Vol 3, Part G, 3.3.3.3).
+    /// Writes a Client Characteristic Configuration (Vol 3, Part G, 3.3.3.3).
+    ///
+    /// Throws if the value is not two bytes, or sets a bit that the characteristic's properties do not allow.
     private mutating func configure(
         _ handle: AttributeHandle, _ key: AttributeKey, _ allowed: CharacteristicProperties, _ value: [UInt8]
     ) throws(ATTServer.Denial) -> [ATTAction] {
@@ -67,7 +69,7 @@ struct ATTClientState: Sendable {
         return [.configured(key, bits)]
     }
 
-    /// Sets the Client Supported Features; a feature that was set cannot be cleared (Vol 3, Part G, 7.2).
+    /// Sets the Client Supported Features; throws if the value clears a feature (Vol 3, Part G, 7.2).
     private mutating func setFeatures(
         _ handle: AttributeHandle, _ value: [UInt8]
     ) throws(ATTServer.Denial) -> [ATTAction] {

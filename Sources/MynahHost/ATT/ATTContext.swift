@@ -1,12 +1,13 @@
 import MynahCore
 
-/// The services and the security of a link, against which its requests are checked.
+/// The attribute database and the security of a link, against which requests are checked.
 struct ATTContext {
     var database: AttributeDatabase
     var security: LinkSecurity
 
-    /// Returns the attribute, or throws if it may not be read; checks the handle, the permission, the link's
-    /// security, and whether the attribute is disabled.
+    /// Returns an attribute, or throws if it may not be read.
+    ///
+    /// This checks the handle, the permission, and the link's security. A disabled attribute is refused too.
     func readable(_ handle: AttributeHandle) throws(ATTServer.Denial) -> Attribute {
         guard let attribute = database[handle] else { throw ATTServer.Denial(.invalidHandle, at: handle) }
         guard attribute.access.canRead else { throw ATTServer.Denial(.readNotPermitted, at: handle) }
@@ -15,8 +16,9 @@ struct ATTContext {
         return attribute
     }
 
-    /// Returns the attribute, or throws if a request may not write it; checks the handle, the permission, the
-    /// link's security, and whether the attribute is disabled.
+    /// Returns an attribute, or throws if a request may not write it.
+    ///
+    /// This checks the handle, the permission, and the link's security. A disabled attribute is refused too.
     func writable(_ handle: AttributeHandle) throws(ATTServer.Denial) -> Attribute {
         guard let attribute = database[handle] else { throw ATTServer.Denial(.invalidHandle, at: handle) }
         guard attribute.access.canWrite else { throw ATTServer.Denial(.writeNotPermitted, at: handle) }

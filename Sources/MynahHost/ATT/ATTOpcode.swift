@@ -32,7 +32,7 @@ package enum ATTOpcode {
     package static let writeCommand: UInt8 = 0x52
     package static let signedWriteCommand: UInt8 = 0xD2
 
-    /// The odd opcodes that a server sends: responses, notifications and indications.
+    /// The opcodes of PDUs that a server sends: responses, notifications and indications.
     private static let ofServer: Set<UInt8> = [
         errorResponse, exchangeMTUResponse, findInformationResponse, findByTypeValueResponse,
         readByTypeResponse, readResponse, readBlobResponse, readMultipleResponse, readByGroupTypeResponse,
@@ -40,9 +40,9 @@ package enum ATTOpcode {
         handleValueIndication, readMultipleVariableResponse, multipleHandleValueNotification,
     ]
 
-    /// Whether a PDU with this opcode is sent by a server, and must not be answered by one.
+    /// Whether a PDU with this opcode comes from a server, so that a server must not respond to it.
     package static func isOfServer(_ opcode: UInt8) -> Bool { ofServer.contains(opcode) }
 
-    /// Whether a PDU with this opcode is a command, which is never answered, not even with an error.
+    /// Whether a PDU with this opcode is a command, which never gets a response, not even an error.
     package static func isCommand(_ opcode: UInt8) -> Bool { opcode & 0x40 != 0 }
 }

@@ -20,7 +20,7 @@ enum ATTPDU {
         return writer.bytes
     }
 
-    /// A PDU of an opcode and a value, which is cut to ATT_MTU.
+    /// A PDU with an opcode and a value, cut to ATT_MTU.
     static func value(_ opcode: UInt8, _ value: some Sequence<UInt8>, mtu: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1 + min(value.underestimatedCount, mtu - 1))
@@ -38,7 +38,7 @@ enum ATTPDU {
         return writer.bytes
     }
 
-    /// A notification of several values, each preceded by its length.
+    /// A notification of several values, each after its handle and length.
     static func multipleHandleValue(_ values: [(handle: AttributeHandle, value: [UInt8])]) -> [UInt8] {
         var writer = ByteWriter(capacity: values.reduce(1) { $0 + 4 + $1.value.count })
         writer.write(ATTOpcode.multipleHandleValueNotification)

@@ -20,7 +20,7 @@ package enum ATTRequest: Hashable, Sendable {
     /// A signed write command; its signature is the 12 bytes after the value.
     case signedWriteCommand(AttributeHandle, [UInt8], signature: [UInt8])
 
-    /// The reason that bytes are not a request; if the error is `nil`, no answer is sent.
+    /// The reason why bytes are not a valid PDU; if `error` is `nil`, no Error Response is sent.
     package struct Refusal: Error, Hashable {
         package var error: ATTError?
         package var opcode: UInt8
@@ -87,7 +87,7 @@ package enum ATTRequest: Hashable, Sendable {
             guard flags <= 1 else { throw Refusal(error: .invalidPDU, opcode: opcode) }
             return .executeWrite(isCancelled: flags == 0)
         case ATTOpcode.handleValueConfirmation:
-            // One that is too long confirms nothing, and a response is never answered.
+            // A confirmation that is too long confirms nothing, and never gets a response.
             guard reader.isAtEnd else { throw Refusal(error: nil, opcode: opcode) }
             return .confirmation
         default:
@@ -103,8 +103,10 @@ package enum ATTRequest: Hashable, Sendable {
         !ATTOpcode.isCommand(opcode) && !ATTOpcode.isOfServer(opcode)
     }
 
-    /// Parses a range of handles; throws `invalidHandle`, with the starting handle, if the range starts at
-    /// zero or ends before it starts (3.4.3.1).
+    /// Parses a range of handles; returns `nil` if the length is wrong.
+    ///
+    /// Throws `invalidHandle`, with the starting handle, if the range starts at zero or ends before it starts
+    /// (3.4.3.1).
     private static func range(
         _ reader: inout ByteReader, _ opcode: UInt8, restAllowed: ClosedRange<Int>
     ) throws(Refusal) -> ClosedRange<AttributeHandle>? {
@@ -128,7 +130,7 @@ package enum ATTRequest: Hashable, Sendable {
         return (range, type)
     }
 
-    /// Parses two or more handles, or returns `nil` (3.4.4.7).
+    /// Parses two or more handles; returns `nil` if there are fewer (3.4.4.7).
     private static func handles(_ reader: inout ByteReader) -> [AttributeHandle]? {
         var handles: [AttributeHandle] = []
         while let handle = reader.readAttributeHandle() { handles.append(handle) }

@@ -3,7 +3,7 @@ import MynahSupport
 
 // Finding attributes (Core Specification, Vol 3, Part F, 3.4.3 and 3.4.4.9).
 extension ATTServer {
-    /// Answers Find Information with pairs of handle and type; all types in a response have one width.
+    /// Answers Find Information with handles and types, of which all types have the same width.
     func findInformation(
         _ range: ClosedRange<AttributeHandle>, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
@@ -29,9 +29,9 @@ extension ATTServer {
             ValueSearch(start: range.lowerBound, value: value, handles: handles), context)
     }
 
-    /// Compares attributes until all are compared or the response is full.
+    /// Compares values until none is left or the response is full.
     ///
-    /// An attribute that may not be read, or whose read fails, does not match (3.4.3.3).
+    /// If an attribute may not be read, or if reading it fails, it does not match (3.4.3.3).
     mutating func continueSearch(_ search: ValueSearch, _ context: ATTContext) throws(Denial) -> [ATTAction] {
         var search = search
         while let handle = search.handles.first, 1 + 4 * (search.found.count + 1) <= mtu {
@@ -60,7 +60,7 @@ extension ATTServer {
         return [.send(writer.bytes)]
     }
 
-    /// Answers Read By Group Type with services and their last handles; all UUIDs in a response have one
+    /// Answers Read By Group Type with services and their last handles, of which all UUIDs have the same
     /// width.
     func readByGroupType(
         _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ context: ATTContext
@@ -87,16 +87,16 @@ extension ATTServer {
 }
 
 extension Attribute {
-    /// The last handle of the group that the attribute begins.
+    /// The last handle of the group that begins with this attribute (3.4.3.3).
     ///
-    /// For an attribute that does not begin a group, this is its own handle (3.4.3.3).
+    /// For an attribute that does not begin a group, this is its own handle.
     var groupEnd: AttributeHandle {
         if case .service(_, _, let end) = content { end } else { handle }
     }
 
-    /// Whether the attribute's value equals the requested one.
+    /// Whether the attribute's value equals the requested value.
     ///
-    /// The UUID of a service may have either width.
+    /// The UUID of a service may be in its 16-bit or 128-bit form.
     fileprivate func isEqual(_ value: [UInt8], _ wanted: [UInt8]) -> Bool {
         if case .service(let uuid, _, _) = content { return BluetoothUUID(littleEndian: wanted) == uuid }
         return value == wanted

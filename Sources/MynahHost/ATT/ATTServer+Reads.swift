@@ -25,9 +25,9 @@ extension ATTServer {
 
     // MARK: Several at once
 
-    /// Continues to read several values in order.
+    /// Reads the remaining values of a Read Multiple request in order, and builds the response.
     ///
-    /// The first value that may not be read determines the error of the whole request (3.4.4.7, 3.4.4.11).
+    /// If a value may not be read, its error is the response to the whole request (3.4.4.7, 3.4.4.11).
     mutating func continueMultiple(
         _ opcode: UInt8, _ handles: [AttributeHandle], _ values: [[UInt8]], _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
@@ -49,8 +49,8 @@ extension ATTServer {
         }
         var writer = ByteWriter(capacity: mtu)
         for value in values {
-            // A Value Length is never cut: the response ends before it (3.4.4.12). A value may be, its length
-            // is the whole's.
+            // A Value Length is never cut: the response ends before it (3.4.4.12). A value may be cut, and
+            // its length field still has the full length.
             guard writer.bytes.count + 2 <= mtu - 1 else { break }
             writer.write(UInt16(truncatingIfNeeded: value.count))
             writer.write(value)
@@ -68,7 +68,7 @@ extension ATTServer {
         return try continueByType(range, handles, FoundAttributes(), context)
     }
 
-    /// Continues to read attributes with values of one length, until the response is full (3.4.4.1).
+    /// Reads attributes with values of equal length until none is left or the response is full (3.4.4.1).
     mutating func continueByType(
         _ range: ClosedRange<AttributeHandle>, _ handles: [AttributeHandle], _ found: FoundAttributes,
         _ context: ATTContext

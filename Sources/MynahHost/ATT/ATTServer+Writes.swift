@@ -19,7 +19,7 @@ extension ATTServer {
         }
     }
 
-    /// Carries out or ignores a command, and never answers it.
+    /// Carries out or ignores a command, which never gets a response.
     func command(
         _ request: ATTRequest, _ pdu: [UInt8], _ database: AttributeDatabase, _ security: LinkSecurity
     ) -> [ATTAction] {
@@ -34,8 +34,8 @@ extension ATTServer {
         else { return [] }
         let part = WriteRequest.Part(attribute: key, value: value)
         if isSigned {
-            // On an encrypted link, encryption takes the place of the signature. An attribute that
-            // requires encryption does not accept a signed write instead (Vol 3, Part C, 10.2.2, 10.4).
+            // On an encrypted link, encryption replaces the signature. An attribute that requires encryption
+            // does not accept a signed write instead (Vol 3, Part C, 10.2.2, 10.4).
             guard attribute.access.canSign, !security.isEncrypted,
                 security.denial(attribute.access.write) == nil
             else { return [] }
@@ -50,9 +50,9 @@ extension ATTServer {
 
     // MARK: Prepared
 
-    /// Adds a part to the prepare queue, and returns the part in the response.
+    /// Adds a part to the prepare queue, and returns the response, which repeats the part.
     ///
-    /// The whole value is checked when the queue is executed.
+    /// The complete value is checked when the queue is executed.
     mutating func prepare(
         _ handle: AttributeHandle, _ offset: UInt16, _ value: [UInt8], _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
@@ -61,11 +61,9 @@ extension ATTServer {
         return [.send(ATTPDU.prepareWriteResponse(handle, offset, value))]
     }
 
-    /// Executes or cancels the queue as a whole.
+    /// Executes or cancels the whole queue, which is empty afterwards.
     ///
-    /// The queue is empty afterwards either way.
-    ///
-    /// The host's own attributes change only after the application has accepted its part of the queue.
+    /// The host's own attributes change only after the application has accepted its writes.
     mutating func execute(_ isCancelled: Bool, _ context: ATTContext) throws(Denial) -> [ATTAction] {
         let queue = prepared
         prepared = PrepareQueue()
@@ -83,7 +81,7 @@ extension ATTServer {
     {
         var actions: [ATTAction] = []
         for write in own {
-            // Its service may have been withdrawn while the application thought about its part.
+            // The service may have been removed while the application handled its writes.
             guard let attribute = context.database[write.handle] else { continue }
             switch attribute.content {
             case .configuration, .clientFeatures: actions += try client.write(write.value, to: attribute)

@@ -4,31 +4,34 @@ import MynahSupport
 /// An action of the server after a PDU.
 enum ATTAction: Hashable, Sendable {
     case send([UInt8])
-    /// Ask the application for a value from an offset on; `answered` handles its answer.
+    /// Ask the application for a value from an offset on, and pass its answer to `answered`.
     case read(AttributeKey, offset: Int)
-    /// Write values of the application; `answered` handles its answer if the client wants a response.
+    /// Write values of the application, and pass its answer to `answered` if the client wants a response.
     case write([WriteRequest.Part], wantsResponse: Bool)
-    /// Check the signature of the whole PDU of a signed command, and then write its value.
+    /// Check the signature of a signed write command, and write the value if it is valid.
+    ///
+    /// `pdu` is the whole command with its signature.
     case signedWrite(WriteRequest.Part, pdu: [UInt8])
-    /// Report that the host answered a read by itself.
+    /// Report that the host answered a read without asking the application.
     case answered(AttributeKey, offset: Int, [UInt8])
-    /// Report that the host refused a request for a value or a Client Characteristic Configuration of the
-    /// application.
+    /// Report that the host refused to read or write a value or a Client Characteristic Configuration.
     case refused(AttributeKey, RefusedRequest.Access, ATTError)
-    /// Report that a client wrote a Client Characteristic Configuration: 1 for notifications, 2 for
-    /// indications.
+    /// Report that a client wrote a Client Characteristic Configuration.
+    ///
+    /// Bit 0 enables notifications, bit 1 indications.
     case configured(AttributeKey, UInt16)
-    /// Report that an indication was confirmed.
+    /// Report that the client confirmed the indication of this handle.
     case confirmed(AttributeHandle)
     case mtuChanged(Int)
     /// Report that the client has written its Client Supported Features.
     case clientFeatures(UInt8)
-    /// Report that the client is now change-aware: it knows the current services.
+    /// Report that the client is now change-aware.
     case becameAware
 }
 
-/// The server's end of one ATT bearer (Core Specification, Vol 3, Part F and G), without I/O: PDUs in,
-/// actions out.
+/// The server's end of one ATT bearer (Core Specification, Vol 3, Part F and G).
+///
+/// This state machine has no I/O: received PDUs go in, and actions for the driver come out.
 struct ATTServer: Sendable {
     /// A request that waits for the application's answer.
     enum Pending: Hashable {
@@ -36,12 +39,13 @@ struct ATTServer: Sendable {
         case multiple(opcode: UInt8, handles: [AttributeHandle], values: [[UInt8]])
         case byType(range: ClosedRange<AttributeHandle>, handles: [AttributeHandle], found: FoundAttributes)
         case write(opcode: UInt8, handle: AttributeHandle)
-        /// An Execute Write request: the application has to answer its part, and the writes to the host's own
-        /// attributes follow.
+        /// An Execute Write request with writes to values of the application.
+        ///
+        /// The writes to the host's own attributes follow after the application has accepted its own.
         case execute(handle: AttributeHandle, [PrepareQueue.OwnWrite])
         case valueSearch(ValueSearch)
 
-        /// The access of the request, or `nil` if it compares values.
+        /// The kind of access, for reports, or `nil` for a search by value, which is not reported.
         var access: RefusedRequest.Access? {
             switch self {
             case .read, .multiple, .byType: .read
@@ -51,20 +55,20 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// A Find By Type Value request that is being answered.
+    /// A Find By Type Value request in progress.
     struct ValueSearch: Hashable {
-        /// The lowest handle of the range.
+        /// The first handle of the requested range.
         var start: AttributeHandle
         var value: [UInt8]
-        /// The handles of attributes of the type that are not compared yet.
+        /// The handles of attributes that have the type and are not compared yet.
         var handles: [AttributeHandle]
-        /// The handles of attributes that match, each with the last handle of its group.
+        /// The groups that match, each from its first to its last handle.
         var found: [ClosedRange<AttributeHandle>] = []
 
-        /// Skips the next attribute.
+        /// Skips the next attribute as not matching.
         mutating func skip() { handles.removeFirst() }
 
-        /// Adds the result of comparing the next attribute.
+        /// Records the result of comparing the next attribute.
         mutating func compared(_ isMatch: Bool, _ groupEnd: AttributeHandle) {
             let handle = handles.removeFirst()
             if isMatch { found.append(handle...max(handle, groupEnd)) }
@@ -77,7 +81,7 @@ struct ATTServer: Sendable {
     private(set) var pending: Pending?
     var prepared = PrepareQueue()
     var client = ATTClientState()
-    /// The handle of the indication that waits for its confirmation.
+    /// The handle of the indication that waits for its confirmation, or `nil` if none does.
     private(set) var indicated: AttributeHandle?
 
     /// Receives a PDU of the client.
@@ -102,7 +106,7 @@ struct ATTServer: Sendable {
             guard client.awareness == .aware else { return [] }
             return command(request, bytes, database, security)
         }
-        // One request at a time: a client that does not wait is not answered twice (Part F, 3.3.2).
+        // One request at a time: a request before the last response is dropped (Part F, 3.3.2).
         guard pending == nil else { return [] }
         var actions: [ATTAction] = []
         if client.awareness == .informed {
@@ -121,11 +125,10 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// The refused request to report to the application, or `nil` if it is not reported.
+    /// The report of a refused request, or no action if the refusal is not reported.
     ///
-    /// Two errors are not reported: the client's database is out of sync, or a search found nothing. The
-    /// error of such a search has the handle at which the search began, whether or not an attribute has that
-    /// handle.
+    /// Two errors are not reported: Database Out Of Sync, and Attribute Not Found after a search. The handle
+    /// in the second is where the search began, and may belong to no attribute.
     private func refusal(
         _ access: RefusedRequest.Access?, _ denial: Denial, _ database: AttributeDatabase
     ) -> [ATTAction] {
@@ -139,7 +142,7 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// The error with which a request is answered, and the handle in the error.
+    /// The error in the response to a request, and the attribute handle in it.
     struct Denial: Error {
         var error: ATTError
         var handle: AttributeHandle
@@ -172,9 +175,9 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// Handles the application's answer to the last request for a value or a write.
+    /// Handles the application's answer to the last read or write.
     ///
-    /// A request for several values continues with the next one.
+    /// A request for several values continues with the next value.
     mutating func answered(
         _ outcome: PendingReply.Outcome, _ database: AttributeDatabase, _ security: LinkSecurity
     ) -> [ATTAction] {
@@ -184,7 +187,7 @@ struct ATTServer: Sendable {
         do throws(Denial) {
             return try resume(pending, outcome, context)
         } catch {
-            // Its own error is no news to the application.
+            // The application knows of an error that it returned itself.
             var refused: [ATTAction] = []
             if case .success = outcome { refused = refusal(pending.access, error, database) }
             return refused + [.send(ATTPDU.error(error.error, to: pending.opcode, at: error.handle))]
@@ -214,7 +217,7 @@ struct ATTServer: Sendable {
             found.entries.append(.init(handle: handles.first ?? .none, value: value))
             return try continueByType(range, Array(handles.dropFirst()), found, context)
         case (.byType(_, let handles, let found), .failure(let error)):
-            // Values found before the error are sent. Only an error for the first attribute is sent itself
+            // Values found before the error are sent. The error is sent only if it is of the first attribute
             // (Part F, 3.4.4.1).
             guard found.entries.isEmpty else { return [.send(found.response(mtu: mtu))] }
             throw Denial(error, at: handles.first ?? .none)
@@ -234,7 +237,8 @@ struct ATTServer: Sendable {
 
     // MARK: MTU, notifications, indications
 
-    /// Handles Exchange MTU: the MTU is the smaller of both sides', and at least the default (Part F, 3.4.2).
+    /// Handles Exchange MTU: the MTU becomes the smaller of both sides' values, but at least 23 (Part F,
+    /// 3.4.2).
     private mutating func exchange(_ theirs: UInt16) -> [ATTAction] {
         let new = max(GATT.defaultMTU, min(ownMTU, Int(theirs)))
         let response = ATTAction.send(ATTPDU.exchangeMTUResponse(UInt16(ownMTU)))
@@ -243,12 +247,12 @@ struct ATTServer: Sendable {
         return [response, .mtuChanged(new)]
     }
 
-    /// Adopts the MTU that the client on this side of the bearer has agreed on.
+    /// Adopts the MTU that the client on this side of the bearer has negotiated.
     mutating func agreed(on mtu: Int) {
         self.mtu = max(GATT.defaultMTU, mtu)
     }
 
-    /// Returns an indication, or `nil` if another one waits for its confirmation.
+    /// Returns the PDU of an indication, or `nil` if another indication waits for its confirmation.
     mutating func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> [UInt8]? {
         guard indicated == nil else { return nil }
         indicated = handle
@@ -261,12 +265,14 @@ struct ATTServer: Sendable {
         return [.confirmed(handle)]
     }
 
-    /// Notes that the client has confirmed an indication of Service Changed (Vol 3, Part G, 2.5.2.1).
+    /// Makes the client change-aware, after it confirmed an indication of Service Changed (Vol 3, Part G,
+    /// 2.5.2.1).
     mutating func toldOfServices() {
         client.awareness = .aware
     }
 
-    /// Notes that the client does not know the current database.
+    /// Handles a change of the database: the prepare queue is cleared, and the client may become
+    /// change-unaware.
     mutating func databaseChanged() {
         client.databaseChanged()
         prepared = PrepareQueue()
@@ -285,8 +291,8 @@ extension ATTServer.Pending {
 }
 
 extension ATTRequest {
-    /// `true` if the request contains attribute handles, which are wrong if the client knows an old database
-    /// (Vol 3, Part G, 2.5.2.1).
+    /// Whether a change-unaware client must not send this request, because its handles may be wrong (Vol 3,
+    /// Part G, 2.5.2.1).
     var needsAwareness: Bool {
         switch self {
         case .readByType(let range, let type):
@@ -297,7 +303,7 @@ extension ATTRequest {
         }
     }
 
-    /// The access of the request, or `nil` if it accesses no value.
+    /// The kind of access, for reports, or `nil` if the request accesses no value.
     var access: RefusedRequest.Access? {
         switch self {
         case .read, .readBlob, .readMultiple, .readMultipleVariable, .readByType: .read

@@ -10,7 +10,9 @@ struct FoundAttributes: Hashable, Sendable {
 
     var entries: [Entry] = []
 
-    /// Whether there is room for one more value of the same length as the first.
+    /// Whether the response has room for one more attribute.
+    ///
+    /// There is no room after a value with another length than the first.
     func hasRoom(mtu: Int) -> Bool {
         guard let first = entries.first else { return true }
         guard entries.allSatisfy({ $0.value.count == first.value.count }) else { return false }
@@ -19,7 +21,7 @@ struct FoundAttributes: Hashable, Sendable {
 
     /// The response, with as many attributes as fit.
     func response(mtu: Int) -> [UInt8] {
-        // A length is one byte: at most 253 of a value's bytes go into it.
+        // The length field has one byte, so at most 253 bytes of a value fit.
         let length = min(entries.first?.value.count ?? 0, mtu - 4, 253)
         var writer = ByteWriter(capacity: mtu)
         writer.write([ATTOpcode.readByTypeResponse, UInt8(2 + length)])

@@ -1,15 +1,15 @@
 import MynahCore
 
-/// The writes that a client has prepared (Core Specification, Vol 3, Part F, 3.4.6).
+/// The queue of a client's prepared writes (Core Specification, Vol 3, Part F, 3.4.6).
 struct PrepareQueue: Sendable {
-    /// One prepared write: a part of a value.
+    /// One prepared write, of a part of a value.
     struct Entry: Hashable {
         var handle: AttributeHandle
         var offset: UInt16
         var value: [UInt8]
     }
 
-    /// The prepared writes to one of the host's own attributes.
+    /// The combined prepared writes to one of the host's own attributes.
     struct OwnWrite: Hashable {
         var handle: AttributeHandle
         var value: [UInt8]
@@ -20,14 +20,15 @@ struct PrepareQueue: Sendable {
 
     private(set) var entries: [Entry] = []
 
-    /// Adds a part; the whole value is checked when the queue is executed.
+    /// Adds a part; throws `prepareQueueFull` if there is no room.
     mutating func add(_ entry: Entry) throws(ATTServer.Denial) {
         guard entries.count < Self.limit else { throw ATTServer.Denial(.prepareQueueFull, at: entry.handle) }
         entries.append(entry)
     }
 
-    /// The combined writes of the queue: those to the application's values, and those to the host's own
-    /// attributes.
+    /// The combined writes to the application's values and to the host's own attributes.
+    ///
+    /// Throws if one of the writes is not allowed.
     func writes(
         _ client: ATTClientState, _ context: ATTContext
     ) throws(ATTServer.Denial) -> (parts: [WriteRequest.Part], own: [OwnWrite]) {
@@ -66,7 +67,7 @@ struct PrepareQueue: Sendable {
         return (parts, own)
     }
 
-    /// Replaces bytes of a host's own attribute, which has a fixed length, from the part's offset on.
+    /// Applies a part to the value of a host's own attribute; throws if it would exceed the value's length.
     private static func add(
         _ entry: Entry, to own: inout [OwnWrite], _ current: [UInt8]
     ) throws(ATTServer.Denial) {

@@ -1,11 +1,12 @@
 public import MynahCore
 
-/// The address type that a radio uses (Core Specification, Vol 6, Part B, 1.3, and Vol 3, Part C, 10.7).
+/// The kind of address that a radio uses (Core Specification, Vol 6, Part B, 1.3, and Vol 3, Part C, 10.7).
 public enum AddressPolicy: Hashable, Sendable {
-    /// The controller's public address, or a static random address if it has none. The random address is
-    /// saved with the bonds.
+    /// The controller's public address, or a static random address if it has none.
+    ///
+    /// The random address is saved with the bonds.
     case automatic
-    /// The controller's public address; `start` fails without one.
+    /// The controller's public address; `start` fails if the controller has none.
     case `public`
     /// The given static random address.
     case fixed(DeviceAddress)

@@ -3,7 +3,7 @@ import MynahHCI
 import MynahSupport
 
 extension HostAdvertiser.Step {
-    /// The purpose of the step, as in the message "refused setting the advertising data".
+    /// The step as a verb phrase for messages, as in "refused setting the advertising data".
     var purpose: String {
         switch self {
         case .setParameters: "setting the advertising parameters"
@@ -104,7 +104,7 @@ extension HCICommand {
         return writer.bytes
     }
 
-    /// Encodes a fragment of a set's data, which the controller should not fragment further.
+    /// The parameters of a command with a fragment of data; the controller should not fragment it further.
     private static func bytes(_ fragment: HostAdvertiser.Fragment, of set: UInt8) -> [UInt8] {
         [set, fragment.operation.rawValue, 0x01, UInt8(fragment.bytes.count)] + fragment.bytes
     }

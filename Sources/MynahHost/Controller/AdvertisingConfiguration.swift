@@ -7,9 +7,7 @@ extension HostAdvertiser.Configuration {
     /// The default interval, 100 ms, in units of 0.625 ms.
     static let defaultInterval: UInt16 = 0x00A0
 
-    /// Encodes an advertising set with an address.
-    ///
-    /// Throws `advertisementRefused` if the set does not fit.
+    /// Encodes an advertising set; throws `advertisementRefused` if the data does not fit.
     init(_ set: Advertisement, address: HostAdvertiser.Address) throws(RadioError) {
         let bytes: ExactAdvertisement
         do throws(AdvertisementError) {
@@ -32,7 +30,7 @@ extension HostAdvertiser.Configuration {
             })
     }
 
-    /// Converts an interval to units of 0.625 ms, within the range that a controller accepts.
+    /// The interval in units of 0.625 ms, limited to the range that a controller accepts.
     private static func units(of interval: Duration) -> UInt16 {
         let (seconds, attoseconds) = interval.components
         guard seconds < 11 else { return 0x4000 }
@@ -69,8 +67,8 @@ extension HostAdvertiser.Configuration {
 }
 
 extension Advertisement {
-    /// The reason why the set needs the commands of extended advertising (Core Specification, Vol 4, Part E,
-    /// 7.8.52 to 7.8.60), or `nil` if it does not.
+    /// The reason why the set needs the extended advertising commands, or `nil` if it does not (Core
+    /// Specification, Vol 4, Part E, 7.8.52 to 7.8.60).
     var needForExtendedCommands: String? {
         if !otherSets.isEmpty { return "several advertising sets" }
         if extended != nil { return "extended advertising" }

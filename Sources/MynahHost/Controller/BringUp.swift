@@ -2,17 +2,17 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Resets a controller, reads its features, and sets the event masks of the host (Core Specification, Vol 6,
-/// Part D, 2.1).
+/// Resets a controller, reads its features, and sets the host's event masks (Core Specification, Vol 6, Part
+/// D, 2.1).
 ///
-/// A state machine without I/O: `next()` returns one command at a time, and `finished` handles its result.
+/// This state machine has no I/O: `next()` returns one command at a time, and `finished` handles its result.
 struct BringUp {
-    /// A missing feature of a controller, or a command that it does not answer.
+    /// The reason why a controller cannot be used.
     enum Failure: Error, Hashable {
         case refused(purpose: String, HCIStatus)
-        /// The controller does not support LE; the text states how this is known.
+        /// The controller does not support LE; the text says how the host found out.
         case hasNoLE(String)
-        /// A result is too short; the text names the missing information.
+        /// The return parameters are too short; the text names the missing information.
         case tooShort(String)
     }
 
@@ -62,10 +62,10 @@ struct BringUp {
 
     /// The suggested default data length: 251 bytes in 2,120 µs (Vol 4, Part E, 7.8.35).
     ///
-    /// Otherwise packets stay at 27 bytes unless the peer asks for more.
+    /// Without it, packets have at most 27 bytes unless the peer starts a data length update.
     private static let longestPackets: [UInt8] = [251, 0, 0x48, 0x08]
 
-    /// Handles the result of the current command: the status, and the return parameters after the status.
+    /// Handles the result of the current command; the parameters follow the status.
     mutating func finished(_ status: HCIStatus, _ parameters: [UInt8]) throws(Failure) {
         guard status == .success else { return try refused(status) }
         var reader = ByteReader(parameters)
@@ -118,7 +118,7 @@ struct BringUp {
 
     private mutating func refused(_ status: HCIStatus) throws(Failure) {
         switch step {
-        // A controller without these commands can do the rest.
+        // Bring-up can continue without the result of these commands.
         case .readCommands, .readStates: step = .setEventMask
         case .suggestDataLength: step = .readAddress
         case .readFeatures where status == .unknownCommand: throw .hasNoLE("it lacks LE commands")
@@ -127,7 +127,7 @@ struct BringUp {
     }
 }
 
-/// The events that the host enables.
+/// The masks of the events that the host enables.
 enum EventMask {
     /// All events of the default mask, and LE Meta (Core Specification, Vol 4, Part E, 7.3.1).
     static let host: [UInt8] = [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D]

@@ -1,12 +1,12 @@
 import MynahHCI
 
-/// The queue of commands to a controller, which accepts as many at a time as it has given credits for (Core
-/// Specification, Vol 4, Part E, 4.4).
+/// The queue of commands to a controller, which limits the number of unanswered commands (Core Specification,
+/// Vol 4, Part E, 4.4).
 struct CommandPort<Sender: Sendable>: Sendable {
-    /// A command that waits for its turn or for its answer.
+    /// A command that waits to be sent or to be answered.
     struct Entry: Sendable {
         var command: HCICommand
-        /// The command's purpose, as in "refused setting the advertising data".
+        /// The purpose for messages, as in "refused setting the advertising data".
         var purpose: String
         var sender: Sender
         /// The time by which the controller must answer.
@@ -17,12 +17,11 @@ struct CommandPort<Sender: Sendable>: Sendable {
     private var sent: [Entry] = []
     private var credits = 1
 
-    /// The pending command that was queued first, or `nil` if there is none.
+    /// The first command in the queue that was not answered, or `nil` if there is none.
     var oldest: Entry? { sent.first ?? waiting.first }
-    /// The time by which the oldest pending command must be answered.
+    /// The time by which the oldest command must be answered, or `nil` if there is none.
     var deadline: Duration? { oldest?.deadline }
 
-    /// Queues a command.
     mutating func add(_ entry: Entry) {
         waiting.append(entry)
     }
@@ -36,15 +35,15 @@ struct CommandPort<Sender: Sendable>: Sendable {
         return entry.command
     }
 
-    /// Removes and returns the command that the controller answered, or returns `nil` if it was not sent from
-    /// this queue.
+    /// Removes and returns the command that the controller answered; returns `nil` if this queue did not send
+    /// it.
     mutating func answered(_ opcode: HCIOpcode, credits: Int) -> Entry? {
         self.credits = credits
         guard let index = sent.firstIndex(where: { $0.command.opcode == opcode }) else { return nil }
         return sent.remove(at: index)
     }
 
-    /// Removes and returns all pending commands, which will not be answered.
+    /// Removes and returns all commands without an answer, after the loss of the controller.
     mutating func removeAll() -> [Entry] {
         defer { self = CommandPort() }
         return sent + waiting

@@ -3,7 +3,7 @@ import MynahHCI
 import MynahSupport
 
 extension Connector.Step {
-    /// The step's purpose, as in "refused connecting".
+    /// The step as a verb phrase for messages, as in "refused connecting".
     var purpose: String {
         switch self {
         case .clearAcceptList: "clearing the filter accept list"
@@ -15,8 +15,8 @@ extension Connector.Step {
 }
 
 extension HCICommand {
-    /// The connection parameters, as an iPhone was seen to choose them: interval 30 ms, latency 0,
-    /// supervision timeout 720 ms.
+    /// The connection parameters that an iPhone was seen to use: interval 30 ms, latency 0, supervision
+    /// timeout 720 ms.
     private static let parameters = LEConnection.Parameters()
 
     /// The command that carries out a step (Core Specification, Vol 4, Part E, 7.8.12, 7.8.13, 7.8.15, 7.8.16
@@ -35,9 +35,9 @@ extension HCICommand {
 
     private init(to peer: DeviceAddress?, _ style: CommandStyle, _ address: DeviceAddress?) {
         let own = address?.kindCode ?? 0
-        // One peripheral by its address, several by the filter accept list.
+        // One peripheral is found by its address, several by the filter accept list.
         let policy: UInt8 = peer == nil ? 1 : 0
-        // 60 ms of every 60 ms.
+        // The scan window and the scan interval are both 60 ms.
         let scanning: [UInt16] = [0x0060, 0x0060]
         let parameters = Self.parameters
         let wanted = [parameters.interval, parameters.interval, parameters.latency, parameters.timeout, 0, 0]

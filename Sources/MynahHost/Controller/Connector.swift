@@ -1,12 +1,12 @@
 import MynahCore
 import MynahHCI
 
-/// Keeps a controller initiating the requested connections.
+/// Makes a controller initiate the requested connections.
 ///
-/// A state machine without I/O. A controller initiates one connection at a time, to one address or to any
+/// This state machine has no I/O. A controller initiates one connection at a time, to one address or to any
 /// address in its filter accept list (Core Specification, Vol 4, Part E, 7.8.12). So a further request
-/// cancels the current attempt, and starts another one for all addresses: a peripheral that never appears
-/// does not block the others.
+/// cancels the current attempt and starts one for all addresses: a peripheral that never appears does not
+/// block the others.
 struct Connector {
     /// One command to the controller.
     enum Step: Hashable {
@@ -14,16 +14,16 @@ struct Connector {
         case accept(DeviceAddress)
         /// Initiate to one address, or to those in the filter accept list if the address is `nil`.
         case create(DeviceAddress?)
-        /// Cancel the attempt; the controller then reports its end.
+        /// Cancel the attempt; the controller then reports that the attempt ended.
         case cancel
     }
 
     /// A requested connection.
     struct Request: Hashable {
         var number: UInt64
-        /// The peripheral's identity address, or the only address that is known of the peripheral.
+        /// The peripheral's identity address, or its only known address.
         var address: DeviceAddress
-        /// The address that the peripheral uses now.
+        /// The address with which the peripheral advertises now.
         var onAir: DeviceAddress
     }
 
@@ -31,7 +31,7 @@ struct Connector {
     struct Failure: Hashable {
         var numbers: [UInt64]
         var status: HCIStatus
-        /// The step that the controller refused, or `nil` if the attempt itself ended.
+        /// The step that the controller refused, or `nil` if the attempt failed.
         var step: Step?
     }
 
@@ -39,17 +39,18 @@ struct Connector {
         /// No controller is available.
         case absent
         case idle
-        /// The filter accept list is being filled with the addresses. `done` is the number of addresses in
-        /// the list, or `nil` before the list is cleared.
+        /// The addresses are being added to the filter accept list.
+        ///
+        /// `done` is the number of addresses in the list, or `nil` before the list is cleared.
         case filling([DeviceAddress], done: Int?)
-        /// The controller was asked to initiate, and has not answered yet.
+        /// The command to initiate was sent, and is not answered yet.
         case asked([DeviceAddress])
         case initiating([DeviceAddress])
-        /// The controller was asked to cancel, and has not reported the end of the attempt yet.
+        /// The command to cancel was sent, and the controller has not reported the end of the attempt yet.
         case cancelling
     }
 
-    /// The largest number of addresses in the list; every controller's filter accept list has room for eight.
+    /// The largest number of addresses in one attempt: the filter accept list of any controller holds eight.
     static let limit = 8
 
     private var controller = Controller.absent
@@ -60,14 +61,14 @@ struct Connector {
 
     /// The addresses of the requested connections.
     var addresses: [DeviceAddress] { requests.map(\.address) }
-    /// Whether the controller does not initiate, and no command is unanswered.
+    /// Whether the controller does not initiate, and no command waits for its answer.
     var isQuiet: Bool { underWay == nil && (controller == .idle || controller == .absent) }
     /// Whether the controller initiates.
     var isInitiating: Bool { if case .initiating = controller { true } else { false } }
     /// Whether the controller has not yet reported the end of a cancelled attempt.
     var isCancelling: Bool { controller == .cancelling }
 
-    /// Whether the controller initiates, or is about to.
+    /// Whether a connection is requested, or the controller initiates.
     var isActive: Bool { !requests.isEmpty || !isQuiet }
 
     func wants(_ address: DeviceAddress) -> Bool { requests.contains { $0.address == address } }
@@ -81,47 +82,47 @@ struct Connector {
         return lastNumber
     }
 
-    /// Repeats the request for a connection that was lost before the peripheral answered on it.
+    /// Adds a request again after its connection was lost before the peripheral sent anything.
     mutating func wantAgain(_ request: Request) {
         requests.append(request)
     }
 
-    /// Withdraws a request, and returns whether it was still open.
+    /// Withdraws a request; returns `false` if it was no longer open.
     mutating func giveUp(_ number: UInt64) -> Bool {
         guard let index = requests.firstIndex(where: { $0.number == number }) else { return false }
         requests.remove(at: index)
         return true
     }
 
-    /// Handles a new address of a peripheral, which is its identity address if `onAir` is `nil`.
+    /// Sets the address with which a peripheral advertises; `nil` means its identity address.
     mutating func moved(_ address: DeviceAddress, to onAir: DeviceAddress?) {
         for index in requests.indices where requests[index].address == address {
             requests[index].onAir = onAir ?? address
         }
     }
 
-    /// Stops initiating until `release`, because the own address cannot change during an attempt (Vol 4, Part
-    /// E, 7.8.4).
+    /// Stops initiating until `release`.
+    ///
+    /// The own address cannot change while the controller initiates (Vol 4, Part E, 7.8.4).
     mutating func hold() {
         isHeld = true
     }
 
-    /// Continues after `hold`.
+    /// Lets the controller initiate again after `hold`.
     mutating func release() {
         isHeld = false
     }
 
     // MARK: Events of the controller
 
-    /// Notes that the controller was brought up, and does not initiate.
+    /// Handles the end of bring-up: the controller is available and does not initiate.
     mutating func began() {
         controller = .idle
         underWay = nil
         isHeld = false
     }
 
-    /// Notes that the controller is lost, and returns the numbers of the requests, which cannot be fulfilled
-    /// any more.
+    /// Handles the loss of the controller; returns the numbers of the requests, which have failed.
     mutating func ended() -> [UInt64] {
         defer { requests = [] }
         controller = .absent
@@ -129,15 +130,15 @@ struct Connector {
         return requests.map(\.number)
     }
 
-    /// Handles a new connection; returns the request that it fulfils, or `nil` if there is no such request.
+    /// Handles a new connection; returns the request for it, or `nil` if there is none.
     mutating func connected(to address: DeviceAddress) -> Request? {
         if controller != .absent { controller = .idle }
         return fulfil(address)
     }
 
-    /// Returns the request that a link to a device fulfils, or `nil` if there is no such request.
+    /// Removes and returns the request for a device that is connected now, or `nil` if there is none.
     ///
-    /// The device may have made the link.
+    /// The link may have been made by the device itself.
     mutating func fulfil(_ address: DeviceAddress) -> Request? {
         guard let index = requests.firstIndex(where: { $0.address == address || $0.onAir == address }) else {
             return nil
@@ -145,8 +146,10 @@ struct Connector {
         return requests.remove(at: index)
     }
 
-    /// Handles the end of an attempt without a connection; returns the requests that failed, or `nil` if the
-    /// attempt was cancelled.
+    /// Handles the end of an attempt without a connection; returns the failed requests, or `nil` if none
+    /// failed.
+    ///
+    /// No request fails if the attempt was cancelled.
     mutating func attemptEnded(_ status: HCIStatus) -> Failure? {
         defer { if controller != .absent { controller = .idle } }
         switch controller {
@@ -155,7 +158,7 @@ struct Connector {
         }
     }
 
-    /// Assumes that the controller has stopped initiating, although it did not report that in time.
+    /// Assumes that a cancelled attempt has ended, because the controller did not report its end in time.
     mutating func cancelOverdue() {
         if controller == .cancelling, underWay == nil { controller = .idle }
     }
@@ -215,7 +218,7 @@ struct Connector {
         case (.filling(let targets, _), .refused(let status)), (.asked(let targets), .refused(let status)):
             controller = .idle
             return fail(targets, status, step)
-        // A refused cancellation means that the connection was made first. Its report is on the way.
+        // A refused cancellation means that a connection was made first, which the controller will report.
         case (.cancelling, _), (.absent, _), (.idle, _), (.initiating, _): break
         }
         return nil

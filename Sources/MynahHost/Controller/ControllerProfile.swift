@@ -2,25 +2,26 @@ import MynahHCI
 
 /// The kind of commands for advertising, scanning and initiating: legacy or extended.
 ///
-/// After the first command of one kind, a controller refuses those of the other kind until it is reset (Core
+/// After the first command of one kind, a controller refuses the other kind until it is reset (Core
 /// Specification, Vol 4, Part E, 3.1.1).
 enum CommandStyle: Hashable {
     case legacy
     case extended
 }
 
-/// The version, features and buffers that a controller reports during bring-up.
+/// The features and buffers that a controller reports during bring-up.
 struct ControllerProfile: Hashable {
-    /// The buffers for ACL data: the size of a packet in bytes, and the number of packets (Core
-    /// Specification, Vol 4, Part E, 7.8.2).
+    /// The controller's buffers for ACL data: their size in bytes and their number (Core Specification, Vol
+    /// 4, Part E, 7.8.2).
     struct Buffers: Hashable {
         var size: Int
         var count: Int
     }
 
     var buffers = Buffers(size: 27, count: 1)
-    /// The supported commands; some controllers, such as the Android emulator's, fail after a command that
-    /// they do not list.
+    /// The supported commands.
+    ///
+    /// Some controllers, such as the one of the Android emulator, fail after a command that they do not list.
     var supportedCommands = HCISupportedCommands.unlisted
     /// The combinations of roles and activities that the controller supports.
     var states = SupportedStates.all
@@ -29,10 +30,10 @@ struct ControllerProfile: Hashable {
     /// The chosen kind of commands, or `nil` before the first such command.
     private(set) var style: CommandStyle?
 
-    /// Returns the kind of commands, which the first call chooses until the next reset.
+    /// Returns the kind of commands to use; the first call decides until the next reset.
     ///
-    /// A central receives more with the extended commands, and several advertising sets need them. They are
-    /// no advantage to a peripheral with one legacy set, and every controller has the legacy commands.
+    /// A central receives more with the extended commands, and several advertising sets need them. A
+    /// peripheral with one legacy set gains nothing from them, and every controller has the legacy commands.
     mutating func style(prefersExtended: Bool) -> CommandStyle {
         if let style { return style }
         let chosen: CommandStyle = hasExtendedCommands && prefersExtended ? .extended : .legacy

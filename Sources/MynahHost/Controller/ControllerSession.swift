@@ -2,15 +2,14 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The host's requests to its controller, and the controller's stage.
+/// The host's requests to its controller, from the controller's reset to its loss and recovery.
 ///
-/// The stages lead from a reset to the loss of the controller, and then to its recovery.
-///
-/// This part has no I/O. It owns the command queue and the machines that use it: bring-up, own address,
-/// advertiser, scanner and connector. Its driver sends its commands and gives it the controller's
-/// events. Requests outlive a controller that is lost; the controller's state does not.
+/// This state machine has no I/O: its driver sends the commands that it returns, and passes the controller's
+/// events to it. It owns the command queue and the machines that use the queue: bring-up, own address,
+/// advertiser, scanner and connector. After the loss of a controller, the requests remain, and the
+/// controller's state is discarded.
 struct ControllerSession: Sendable {
-    /// The sender of a command, to which its result is passed.
+    /// The part of the host that sent a command and handles its result.
     enum Sender: Hashable, Sendable {
         case bringUp
         case address
@@ -22,7 +21,7 @@ struct ControllerSession: Sendable {
         case call(UInt64)
         /// A command about a link; when the result comes, another link may have the same handle.
         case link(LinkCommand, handle: ConnectionHandle, Peer.ID)
-        /// No caller waits; a refusal is only logged.
+        /// No part of the host: a refusal is only logged.
         case nobody
     }
 
@@ -31,7 +30,7 @@ struct ControllerSession: Sendable {
         case readFeatures
         case encrypt
 
-        /// The purpose of the command in an error, as in "refused reading the features of a peer".
+        /// The command as a verb phrase for messages, as in "refused reading the features of a peer".
         var purpose: String {
             switch self {
             case .readFeatures: "reading the features of a peer"
@@ -43,14 +42,14 @@ struct ControllerSession: Sendable {
     /// An action for the driver.
     enum Action: Sendable {
         case send(HCICommand)
-        /// The controller's public address and features are known; `choose` must follow.
+        /// The public address and the features were read; the driver must call `choose` next.
         case chooseAddress(publicAddress: DeviceAddress?)
         /// The controller is ready.
         case broughtUp
         case bringUpFailed(RadioError)
         /// The own address on the air has changed.
         case addressChanged(DeviceAddress)
-        /// The advertiser or the scanner has no unanswered command.
+        /// No command of the advertiser or the scanner waits for its answer.
         case settled(Sender)
         case connectionsFailed([UInt64], RadioError)
         case answered(call: UInt64, Result<[UInt8], RadioError>)
@@ -67,7 +66,7 @@ struct ControllerSession: Sendable {
         case running
     }
 
-    /// The name of the controller and its location, for messages.
+    /// The name of the controller and its transport, for messages.
     let name: String
     /// The time in which the controller must answer a command.
     let timeout: Duration
@@ -78,13 +77,12 @@ struct ControllerSession: Sendable {
     /// Receives periodic advertising for a scan that wants it.
     private(set) var synchronizer = PeriodicSynchronizer()
     private(set) var connector = Connector()
-    /// `true` if the radio also has the central role, or advertises something that needs the extended
-    /// commands.
+    /// `true` if the radio is also a central, or if an advertisement needs the extended commands.
     var prefersExtendedCommands = false
     private var port = CommandPort<Sender>()
     private var stage = Stage.absent
     private var cancelDeadline: Duration?
-    /// `true` while the controller is being turned off, and must not start anything.
+    /// `true` while the controller is being turned off, so that nothing may be started.
     private var isTurningOff = false
     private var lastCall: UInt64 = 0
 
@@ -93,13 +91,15 @@ struct ControllerSession: Sendable {
         self.timeout = timeout
     }
 
-    /// The time by which the controller must answer the oldest pending command.
+    /// The time by which the oldest unanswered command must be answered, or `nil` if there is none.
     var commandDeadline: Duration? { port.deadline }
-    /// The time by which the controller must report that it stopped initiating.
+    /// The time by which the controller must report the end of a cancelled attempt, or `nil` if none was
+    /// cancelled.
     var connectionCancelDeadline: Duration? { cancelDeadline }
 
-    /// Chooses the extended commands; throws `advertisementRefused` if the controller has none, or if legacy
-    /// commands were already sent.
+    /// Selects the extended commands.
+    ///
+    /// Throws `advertisementRefused` if the controller has none, or if legacy commands were already sent.
     mutating func useExtendedCommands(for need: String) throws(RadioError) {
         prefersExtendedCommands = true
         let problem: String
@@ -116,17 +116,16 @@ struct ControllerSession: Sendable {
 
     // MARK: The controller comes and goes
 
-    /// Begins the bring-up after a transport was opened.
+    /// Starts the bring-up after the transport was opened.
     mutating func bringUp(at now: Duration, _ actions: inout [Action]) {
         stage = .bringingUp(BringUp())
         isTurningOff = false
         continueBringUp(at: now, &actions)
     }
 
-    /// Handles the loss of the controller.
+    /// Handles the loss of the controller: waiting calls and requested connections fail.
     ///
-    /// Waiting calls and requested connections fail. `error` is the reason, or `nil` if the transport gave
-    /// none.
+    /// `error` is the reason, or `nil` if the transport gave none.
     mutating func end(_ error: RadioError?, _ actions: inout [Action]) {
         stage = .absent
         cancelDeadline = nil
@@ -144,7 +143,8 @@ struct ControllerSession: Sendable {
         actions.append(.settled(.scanner))
     }
 
-    /// Stops advertising, scanning and initiating before the controller is reset, even if they are requested.
+    /// Stops advertising, scanning and initiating, although they are still requested, before the controller
+    /// is reset.
     mutating func turnOff(at now: Duration, _ actions: inout [Action]) {
         isTurningOff = true
         hold()
@@ -203,7 +203,7 @@ struct ControllerSession: Sendable {
         return lastCall
     }
 
-    /// Sends a command without waiting for its result.
+    /// Sends a command whose refusal is only logged.
     mutating func send(
         _ command: HCICommand, _ purpose: String, at now: Duration, _ actions: inout [Action]
     ) {
@@ -230,7 +230,7 @@ struct ControllerSession: Sendable {
         while let command = port.takeNext() { actions.append(.send(command)) }
     }
 
-    /// Handles the result of a command: the return parameters after the status, or the status of a refusal.
+    /// Handles the result of a command; the parameters follow the status.
     mutating func answered(
         _ opcode: HCIOpcode, credits: Int, _ status: HCIStatus, _ parameters: [UInt8], at now: Duration,
         _ actions: inout [Action]
@@ -287,7 +287,7 @@ struct ControllerSession: Sendable {
             advertiser.release(address.current)
             scanner.release()
             connector.release()
-            // Its address may have been about to change.
+            // Turning off may have begun while the address was being set.
             if isTurningOff { hold() }
             advertiser.announceAddress()
             if isChanged, let current = address.current { actions.append(.addressChanged(current)) }
@@ -296,7 +296,8 @@ struct ControllerSession: Sendable {
 
     // MARK: Requests of the host
 
-    /// Changes the request to the advertiser, the scanner or the connector, and sends the resulting commands.
+    /// Changes the requests to the advertiser, the scanner and the connector, and sends the resulting
+    /// commands.
     mutating func change<Result>(
         at now: Duration, _ actions: inout [Action],
         _ change: (inout HostAdvertisingSets, inout HostScanner, inout Connector) -> Result
@@ -306,9 +307,7 @@ struct ControllerSession: Sendable {
         return result
     }
 
-    /// Sets the reports about the sets of an advertisement.
-    ///
-    /// This sends nothing to the controller.
+    /// Stores the reports of the sets of an advertisement, without sending anything to the controller.
     mutating func announce(_ reports: [AdvertisingReport], of number: HostAdvertisingSets.Number) {
         advertiser.announce(reports, of: number)
     }
@@ -318,14 +317,14 @@ struct ControllerSession: Sendable {
         advertiser.announceAddress()
     }
 
-    /// Returns, once, the error if the reported advertisement is no longer on the air.
+    /// Returns the error if the reported advertisement is no longer on the air; a second call returns `nil`.
     mutating func takeLostAnnouncement() -> RadioError? {
         advertiser.takeLostAnnouncement().map { refusal($0.step.purpose, $0.status, .advertisementRefused) }
     }
 
-    /// Handles a new connection; returns the request that it fulfils, or `nil` if it fulfils none.
+    /// Handles a new connection; returns the request for it, or `nil` if there is none.
     ///
-    /// `identity` is the identity address of a bonded peer, under which the connection was requested.
+    /// `identity` is the identity address of a bonded peer, under which a connection may have been requested.
     mutating func linkBegan(
         _ connection: LEConnection, identity: DeviceAddress?, at now: Duration, _ actions: inout [Action]
     ) -> Connector.Request? {
@@ -347,13 +346,13 @@ struct ControllerSession: Sendable {
         run(at: now, &actions)
     }
 
-    /// Handles that the controller stopped advertising a set because of a connection.
+    /// Handles an Advertising Set Terminated event: the controller stopped a set because of a connection.
     mutating func advertisingStopped(_ handle: UInt8, at now: Duration, _ actions: inout [Action]) {
         advertiser.stopped(handle)
         run(at: now, &actions)
     }
 
-    /// Handles that the controller's attempt to connect ended without a connection.
+    /// Handles the end of an attempt to connect, without a connection.
     mutating func attemptEnded(_ status: HCIStatus, at now: Duration, _ actions: inout [Action]) {
         cancelDeadline = nil
         if let failure = connector.attemptEnded(status) { actions.append(failed(failure)) }
@@ -373,7 +372,7 @@ struct ControllerSession: Sendable {
 
     // MARK: Time
 
-    /// Changes the own address if a change is due.
+    /// Starts to change the own address if the time for it has come.
     mutating func expireAddress(at now: Duration, _ actions: inout [Action]) {
         guard case .running = stage else { return }
         address.expire(at: now)
@@ -382,7 +381,7 @@ struct ControllerSession: Sendable {
         run(at: now, &actions)
     }
 
-    /// Assumes that the controller has stopped initiating if its report is overdue.
+    /// Assumes that a cancelled attempt has ended if the controller's report is overdue.
     mutating func expireConnectionCancel(at now: Duration, _ actions: inout [Action]) {
         guard let cancelDeadline, now >= cancelDeadline else { return }
         self.cancelDeadline = nil
@@ -440,14 +439,14 @@ struct ControllerSession: Sendable {
         return .connectionsFailed(failure.numbers, error)
     }
 
-    /// The error for a command that the controller refused; `purpose` completes "refused …".
+    /// The error for a refused command; `purpose` is a verb phrase after "refused".
     func refusal(
         _ purpose: String, _ status: HCIStatus, _ code: RadioError.Code = .protocolViolation
     ) -> RadioError {
         RadioError(code, "\(name) refused \(purpose): status \(status.hexadecimal)")
     }
 
-    /// The error for a controller that is lost.
+    /// The error for the loss of the controller.
     func loss(while purpose: String? = nil) -> RadioError {
         RadioError(
             .lost, "\(name) is gone: its transport was closed" + (purpose.map { " while \($0)" } ?? ""))
@@ -483,8 +482,7 @@ extension HCICommand {
 }
 
 extension HCIStatus {
-    /// Whether this error of a connection request is temporary, so that the controller may accept the next
-    /// request.
+    /// Whether this error of a connection attempt is temporary, so that a later attempt may succeed.
     var isForNow: Bool {
         [.limitedResources, .memoryCapacityExceeded, .commandDisallowed, .connectionAlreadyExists].contains(
             self)

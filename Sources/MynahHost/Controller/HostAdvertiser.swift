@@ -3,16 +3,16 @@ import MynahHCI
 
 /// Changes one advertising set of a controller until it matches the host's request.
 ///
-/// This state machine does no I/O. Its driver asks `next()` for a step, carries it out, and reports the
-/// answer with `finished`, one step at a time.
+/// This state machine has no I/O. Its driver gets a step from `next()`, carries it out, and passes the answer
+/// to `finished`, one step at a time.
 ///
-/// If a link begins or ends during a step, only the assumed state of the controller changes. No step is sent
-/// that the controller would refuse in that state.
+/// If a link begins or ends during a step, only the assumed state of the controller changes. The machine
+/// returns no step that the controller would refuse in that state.
 struct HostAdvertiser {
-    /// The parameters with which a set is advertised.
+    /// The advertising parameters of a set.
     struct Parameters: Hashable {
-        /// The shortest and the longest interval, in units of 0.625 ms (Core Specification, Vol 4, Part E,
-        /// 7.8.5).
+        /// The shortest and the longest advertising interval, in units of 0.625 ms (Core Specification, Vol
+        /// 4, Part E, 7.8.5).
         var interval: ClosedRange<UInt16>
         var isConnectable = true
         var isScannable = true
@@ -23,7 +23,7 @@ struct HostAdvertiser {
         /// The Advertising SID of an extended set, 0 to 15.
         var identifier: UInt8 = 0
 
-        /// The most bytes of advertising data, or `nil` if a set with these parameters has no data.
+        /// The maximum length of the advertising data, or `nil` if a set with these parameters has no data.
         var dataCapacity: Int? {
             if extended == nil { return ExactAdvertisement.legacyCapacity }
             return isScannable ? nil : ExactAdvertisement.extendedCapacity
@@ -32,7 +32,7 @@ struct HostAdvertiser {
 
     /// The address with which a set is advertised.
     enum Address: Hashable {
-        /// The device's current address, which may change.
+        /// The device's current address, which may change over time.
         case ofDevice
         /// The device's identity address.
         case identity
@@ -51,7 +51,7 @@ struct HostAdvertiser {
         /// The name of the set in its profile.
         var name = "1"
 
-        /// The parameters, whose `addressKind` follows from `address`.
+        /// The parameters; `addressKind` is replaced by the type of `address`.
         var parameters: Parameters
         var address = Address.ofDevice
         /// The bytes of the advertising data, without padding.
@@ -62,7 +62,7 @@ struct HostAdvertiser {
         var periodic: Periodic?
     }
 
-    /// The bytes of a payload that one command carries (7.8.54).
+    /// The part of a payload that fits into one command (7.8.54).
     struct Fragment: Hashable {
         enum Operation: UInt8 {
             case intermediate, first, last, complete
@@ -71,10 +71,10 @@ struct HostAdvertiser {
         var operation: Operation
         var bytes: [UInt8]
 
-        /// The most bytes of data in one command.
+        /// The maximum length of the data in one command, in bytes.
         static let longest = 251
 
-        /// Makes the fragment that follows the bytes of a payload that the controller already has.
+        /// Makes the next fragment of a payload, of which the controller already has the bytes `held`.
         init(of payload: [UInt8], after held: [UInt8]) {
             let isBegun = !held.isEmpty && payload.count > held.count && payload.starts(with: held)
             let rest = isBegun ? payload[held.count...] : payload[...]
@@ -84,7 +84,7 @@ struct HostAdvertiser {
         }
     }
 
-    /// One exchange with the controller.
+    /// One command to the controller.
     enum Step: Hashable {
         case setParameters(Parameters)
         case setAddress(DeviceAddress)
@@ -119,9 +119,9 @@ struct HostAdvertiser {
         case lost
     }
 
-    /// The parameters and data set in the controller since its reset.
+    /// The parameters and data that the controller has now.
     ///
-    /// A field is `nil` if it was not set or is unknown.
+    /// A field is `nil` if it was not set since the reset, or is unknown.
     fileprivate struct Held: Hashable {
         var parameters: Parameters?
         var address: DeviceAddress?
@@ -133,11 +133,11 @@ struct HostAdvertiser {
         var isPeriodic = false
     }
 
-    /// The bytes of a payload in the controller.
+    /// The state of a payload in the controller.
     fileprivate struct HeldPayload: Hashable {
-        /// All bytes of the payload, or `nil` if they are unknown.
+        /// The complete payload, or `nil` if it is unknown.
         var whole: [UInt8]?
-        /// The fragments of a payload that the controller has so far, before the last one is sent.
+        /// The bytes sent so far of a payload that is not complete yet.
         var begun: [UInt8] = []
 
         mutating func add(_ fragment: Fragment) {
@@ -164,7 +164,7 @@ struct HostAdvertiser {
         var configuration: Configuration
         /// Whether the controller refused to advertise during a connection.
         var isWaiting = false
-        /// Whether a step was refused because advertising was already on, and was repeated once.
+        /// Whether a step was already repeated once, because it was refused while advertising was on.
         var wasRetried = false
     }
 
@@ -172,7 +172,8 @@ struct HostAdvertiser {
         var step: Step
         /// The number of the request that the step belongs to, or `nil` if there is none.
         var number: UInt64?
-        /// Whether a link began or ended during the step, so that the order of the two is not known.
+        /// Whether a link began or ended during the step, so that the controller's state afterwards is
+        /// uncertain.
         var isDoubtful = false
     }
 
@@ -183,7 +184,7 @@ struct HostAdvertiser {
     /// The device's identity address.
     private var identity: DeviceAddress?
     private var underWay: Exchange?
-    /// Whether advertising is off because the address is about to change.
+    /// Whether advertising must be off, because the device's address is about to change.
     private var isHeld = false
     private var links = 0
     /// The number of connected centrals.
@@ -198,12 +199,12 @@ struct HostAdvertiser {
     private var refusal: (number: UInt64, step: Step, status: HCIStatus)?
     private var announcement: (number: UInt64, report: AdvertisingReport)?
 
-    /// The number of the current request, or `nil` if nothing is to be advertised.
+    /// The number of the current request, or `nil` if there is none.
     var number: UInt64? { request?.number }
-    /// `true` while the controller does not yet match the request: a step waits for its answer, or the
-    /// address is about to change.
+    /// `true` while the controller may not match the request: a step waits for its answer, or the address is
+    /// about to change.
     var isBusy: Bool { underWay != nil || isHeld }
-    /// `true` if the set is on and centrals may connect to it.
+    /// `true` if the set is on and connectable.
     var isConnectable: Bool {
         if case .on(let held) = controller { held.parameters?.isConnectable == true } else { false }
     }
@@ -213,7 +214,7 @@ struct HostAdvertiser {
         if case .on = controller { return false }
         return true
     }
-    /// The interval and the data length that the controller advertises now.
+    /// The advertising interval, in units of 0.625 ms, and the length of the data on the air.
     ///
     /// The value is `nil` if the controller does not advertise, or if they are unknown.
     var sent: (interval: UInt16, dataLength: Int)? {
@@ -222,10 +223,10 @@ struct HostAdvertiser {
         else { return nil }
         return (parameters.interval.lowerBound, data.count)
     }
-    /// The last report, or `nil` if nothing was reported to be on the air.
+    /// The report of the request that was last reported as on the air, or `nil` if there is none.
     var announced: AdvertisingReport? { announcement?.report }
 
-    /// Makes a machine for another set of the same controller.
+    /// A new machine for another set of the same controller.
     var another: HostAdvertiser {
         var other = HostAdvertiser()
         if controller != .absent { other.began(address, identity: identity) }
@@ -249,18 +250,18 @@ struct HostAdvertiser {
         announcement = nil
     }
 
-    /// Notes the report about a request, unless a later request has replaced it.
+    /// Stores the report of a request, unless a later request has replaced it.
     mutating func announce(_ report: AdvertisingReport, of number: UInt64) {
         if request?.number == number { announcement = (number, report) }
     }
 
-    /// Updates the address in the report of the announced advertisement.
+    /// Updates the address in the stored report.
     mutating func announceAddress() {
         let current = request.flatMap { address(of: $0.configuration) } ?? address
         announcement?.report.address = current
     }
 
-    /// Returns why the announced advertisement is not on the air any longer; a second call returns `nil`.
+    /// Returns the reason if the reported advertisement is no longer on the air; a second call returns `nil`.
     mutating func takeLostAnnouncement() -> (step: Step, status: HCIStatus)? {
         guard let announcement, case .refused(let step, let status) = verdict(on: announcement.number) else {
             return nil
@@ -269,13 +270,14 @@ struct HostAdvertiser {
         return (step, status)
     }
 
-    /// Switches advertising off until `release`, because the address may not change while it is on (Vol 4,
-    /// Part E, 7.8.4).
+    /// Turns advertising off until `release`.
+    ///
+    /// The address cannot change while advertising is on (Vol 4, Part E, 7.8.4).
     mutating func hold() {
         isHeld = true
     }
 
-    /// Ends `hold`; the controller now has this address.
+    /// Turns advertising on again after `hold`, with the controller's new address.
     mutating func release(_ address: DeviceAddress?) {
         isHeld = false
         self.address = address
@@ -291,7 +293,7 @@ struct HostAdvertiser {
 
     // MARK: Events of the controller
 
-    /// Notes that the controller was reset and brought up, has no data and does not advertise.
+    /// Handles the end of bring-up: the controller has no data and does not advertise.
     mutating func began(_ address: DeviceAddress?, identity: DeviceAddress? = nil) {
         controller = .off(Held())
         self.address = address
@@ -303,7 +305,7 @@ struct HostAdvertiser {
         request?.wasRetried = false
     }
 
-    /// Notes that the controller disappeared.
+    /// Handles the loss of the controller.
     mutating func ended() {
         controller = .absent
         underWay = nil
@@ -311,9 +313,9 @@ struct HostAdvertiser {
         (links, centrals) = (0, 0)
     }
 
-    /// Notes that a link began.
+    /// Handles the beginning of a link.
     ///
-    /// If the link was made to this set, the controller has stopped advertising the set (Vol 6, Part B,
+    /// If a central connected to this set, the controller has stopped advertising it (Vol 6, Part B,
     /// 4.4.2.4).
     mutating func linkBegan(_ role: LEConnection.Role, isOfSet: Bool = true) {
         links += 1
@@ -322,12 +324,12 @@ struct HostAdvertiser {
         if role == .peripheral, isOfSet { stoppedByLink() }
     }
 
-    /// Notes that the controller has stopped advertising the set because of a link.
+    /// Handles a report that the controller has stopped the set because of a link.
     mutating func stoppedByLink() {
         if case .on(let held) = controller { controller = .off(held) }
     }
 
-    /// Notes that a link ended, after which the controller may be able to advertise again.
+    /// Handles the end of a link, after which the controller may be able to advertise again.
     ///
     /// `role` is the role of this side, or `nil` if the link was never reported.
     mutating func linkEnded(_ role: LEConnection.Role?) {
@@ -354,7 +356,7 @@ struct HostAdvertiser {
             guard let wanted, held.parameters == parameters(of: wanted.configuration) else { return .disable }
             switch change(of: held, to: wanted.configuration) {
             case nil: return nil
-            // The controller allows a change of data while advertising only in one complete fragment (7.8.7,
+            // While advertising is on, the controller accepts new data only in one complete fragment (7.8.7,
             // 7.8.54).
             case .setData(let fragment)? where fragment.operation == .complete: return .setData(fragment)
             case .setScanResponse(let fragment)? where fragment.operation == .complete:
@@ -370,8 +372,8 @@ struct HostAdvertiser {
         }
     }
 
-    /// Returns the first difference between the controller's state and a configuration, or `nil` if there is
-    /// none.
+    /// The step for the first difference between the controller's state and a configuration, or `nil` if they
+    /// match.
     private func change(of held: Held, to wanted: Configuration) -> Step? {
         let parameters = parameters(of: wanted)
         if held.isPeriodic, held.needsPause(for: wanted.periodic) { return .disablePeriodic }
@@ -391,7 +393,7 @@ struct HostAdvertiser {
         return wanted.periodic.flatMap { held.change(to: $0) }
     }
 
-    /// Returns the parameters with the kind of the set's current address.
+    /// The parameters with the type of the set's current address.
     private func parameters(of wanted: Configuration) -> Parameters {
         var parameters = wanted.parameters
         parameters.addressKind = address(of: wanted)?.kindCode ?? 0
@@ -461,7 +463,7 @@ struct HostAdvertiser {
 
     private mutating func refused(_ exchange: Exchange, _ status: HCIStatus, _ held: Held) {
         guard let request, request.number == exchange.number else {
-            // The request was withdrawn, and the controller may have any data now.
+            // The request was replaced or withdrawn, and the data in the controller is unknown now.
             return keepState(with: Held())
         }
         switch exchange.step {

@@ -22,7 +22,7 @@ struct HostAdvertisingSets {
         didSet { for index in machines.indices { machines[index].largestCentralCount = largestCentralCount } }
     }
 
-    /// Identifies a request for several sets, by the number of the request for each set.
+    /// The number of a request for several sets.
     struct Number: Equatable {
         fileprivate var ofSets: [(handle: Int, number: UInt64)]
 
@@ -33,13 +33,13 @@ struct HostAdvertisingSets {
 
     /// Whether any set is requested.
     var isWanted: Bool { machines.contains { $0.number != nil } }
-    /// `true` while the controller does not yet match the request.
+    /// `true` while the controller may not match the request.
     var isBusy: Bool { machines.contains(where: \.isBusy) }
     /// Whether advertising is off for all sets, and no step waits for its answer.
     var isQuiet: Bool { machines.allSatisfy(\.isQuiet) }
-    /// The interval and the data length of each set on the air.
+    /// The advertising interval, in units of 0.625 ms, and the data length of each set on the air.
     var sent: [(interval: UInt16, dataLength: Int)] { machines.compactMap(\.sent) }
-    /// The last report, or `nil` if nothing was reported to be on the air.
+    /// The combined report of the sets that were reported as on the air, or `nil` if none was.
     var announced: AdvertisingReport? {
         // In the order of the request, which may differ from that of the handles.
         var reports = order.compactMap { machines[$0].announced }
@@ -98,21 +98,21 @@ struct HostAdvertisingSets {
         for index in machines.indices { machines[index].stop() }
     }
 
-    /// Notes the reports about the sets of a request, unless a later request has replaced it.
+    /// Stores the reports of the sets of a request, unless a later request has replaced it.
     mutating func announce(_ reports: [AdvertisingReport], of number: Number) {
         for (set, report) in zip(number.ofSets, reports) {
             machines[set.handle].announce(report, of: set.number)
         }
     }
 
-    /// Updates the addresses in the reports of the announced sets.
+    /// Updates the addresses in the stored reports.
     mutating func announceAddress() {
         for index in machines.indices { machines[index].announceAddress() }
     }
 
-    /// Returns why an announced set is not on the air any longer; a second call returns `nil`.
+    /// Returns the reason if a reported set is no longer on the air; a second call returns `nil`.
     ///
-    /// The other sets stop too.
+    /// The other sets are stopped too.
     mutating func takeLostAnnouncement() -> (step: HostAdvertiser.Step, status: HCIStatus)? {
         for index in machines.indices {
             guard let lost = machines[index].takeLostAnnouncement() else { continue }
@@ -122,20 +122,22 @@ struct HostAdvertisingSets {
         return nil
     }
 
-    /// Switches advertising off until `release`, because the address may not change while it is on (Vol 4,
-    /// Part E, 7.8.4).
+    /// Turns advertising off until `release`.
+    ///
+    /// The address cannot change while advertising is on (Vol 4, Part E, 7.8.4).
     mutating func hold() {
         for index in machines.indices { machines[index].hold() }
     }
 
-    /// Ends `hold`; the controller now has this address.
+    /// Turns advertising on again after `hold`, with the controller's new address.
     mutating func release(_ address: DeviceAddress?) {
         for index in machines.indices { machines[index].release(address) }
     }
 
     /// Returns the result of a request after the last step.
     ///
-    /// The first set that is not on the air decides the result.
+    /// If not all sets are on the air, the result is that of the first refused set, or else of the first
+    /// other one.
     func verdict(on number: Number) -> HostAdvertiser.Verdict {
         let verdicts = number.ofSets.map { machines[$0.handle].verdict(on: $0.number) }
         return verdicts.first { if case .refused = $0 { true } else { false } }
@@ -147,21 +149,21 @@ struct HostAdvertisingSets {
 
     // MARK: Events of the controller
 
-    /// Notes that the controller was reset and brought up.
+    /// Handles the end of bring-up.
     mutating func began(_ address: DeviceAddress?, identity: DeviceAddress?) {
         underWay = nil
         for index in machines.indices { machines[index].began(address, identity: identity) }
     }
 
-    /// Notes that the controller disappeared.
+    /// Handles the loss of the controller.
     mutating func ended() {
         underWay = nil
         for index in machines.indices { machines[index].ended() }
     }
 
-    /// Notes that a link began.
+    /// Handles the beginning of a link.
     ///
-    /// If centrals can connect to several sets, `stopped` reports which of them the controller stopped.
+    /// If several sets are connectable, only `stopped` reports which of them the controller has stopped.
     mutating func linkBegan(_ role: LEConnection.Role) {
         let isOnlyOne = machines.count(where: \.isConnectable) <= 1
         for index in machines.indices {
@@ -169,10 +171,10 @@ struct HostAdvertisingSets {
         }
     }
 
-    /// Notes that the controller reports a set as stopped because of a link.
+    /// Handles a report that the controller has stopped a set because of a link.
     ///
-    /// If only one set is connectable, the report is ignored: `linkBegan` has already noted the stop, and the
-    /// set may be on the air again.
+    /// If only one set is connectable, the report is ignored: `linkBegan` has already handled it, and the set
+    /// may be on the air again.
     mutating func stopped(_ handle: UInt8) {
         guard machines.indices.contains(Int(handle)), machines.count(where: \.isConnectable) > 1 else {
             return
@@ -180,7 +182,7 @@ struct HostAdvertisingSets {
         machines[Int(handle)].stoppedByLink()
     }
 
-    /// Notes that a link ended.
+    /// Handles the end of a link.
     ///
     /// `role` is the role of this side, or `nil` if the link was never reported.
     mutating func linkEnded(_ role: LEConnection.Role?) {

@@ -1,9 +1,9 @@
 import MynahCore
 import MynahHCI
 
-/// Keeps a controller scanning as the host requests.
+/// Makes a controller scan as the host requests.
 ///
-/// A state machine without I/O. Its driver asks `next()` for a step, sends it, and passes the result to
+/// This state machine has no I/O. Its driver gets a step from `next()`, sends it, and passes the result to
 /// `finished`, one step at a time.
 struct HostScanner {
     /// One command to the controller.
@@ -24,7 +24,7 @@ struct HostScanner {
     }
 
     private struct Goal: Hashable {
-        /// The number of the request, or 0 if the host scans only for addresses of bonded peripherals.
+        /// The number of the request, or 0 for a scan that only follows the addresses of bonded peripherals.
         var number: UInt64
         var options: ScanOptions
     }
@@ -32,7 +32,7 @@ struct HostScanner {
     private enum Controller: Hashable {
         /// No controller is available.
         case absent
-        /// Scanning is off; the options are those of the last scan, or `nil` if there was none.
+        /// Scanning is off; the options are those in the controller, or `nil` if they are unknown.
         case off(ScanOptions?)
         case on(Goal)
     }
@@ -45,9 +45,9 @@ struct HostScanner {
     private var controller = Controller.absent
     private var request: Goal?
     private var follows = false
-    /// `true` if the controller refused to scan for addresses of bonded peripherals.
+    /// Whether the controller refused to scan for the addresses of bonded peripherals.
     ///
-    /// The controller is asked again only at the next request.
+    /// The scan is tried again only after the next request for it.
     private var refusedToFollow = false
     private var underWay: Exchange?
     private var isHeld = false
@@ -55,7 +55,8 @@ struct HostScanner {
     private var lastNumber: UInt64 = 0
     private var refusal: (number: UInt64, step: Step, status: HCIStatus)?
 
-    /// The options of a scan for addresses: 30 ms of every 100 ms, and each address is reported once.
+    /// The options of a scan that only follows addresses: 30 ms of every 100 ms, with each address reported
+    /// once.
     static let following = ScanOptions(
         isActive: false, allowsDuplicates: false, interval: .milliseconds(100), window: .milliseconds(30))
 
@@ -65,17 +66,17 @@ struct HostScanner {
     // Not inlined: Swift 6.3.1 stops with "Found ownership error" if an async function reads it, when it is
     // optimised.
     @inline(never) var number: UInt64? { request?.number }
-    /// Whether reports are searched for new addresses of bonded peripherals.
+    /// Whether the host watches advertising reports for new addresses of bonded peripherals.
     var isFollowing: Bool { follows }
     /// The options of the controller's current scan, or `nil` if it does not scan.
     var scanning: ScanOptions? {
         guard case .on(let goal) = controller else { return nil }
         return goal.options
     }
-    /// `true` while the scan does not match the request yet: a step waits for its result, or the own address
+    /// `true` while the controller may not match the request: a step waits for its result, or the own address
     /// is about to change.
     var isBusy: Bool { underWay != nil || isHeld }
-    /// Whether the controller does not scan, and no command is unanswered.
+    /// Whether the controller does not scan, and no command waits for its answer.
     var isQuiet: Bool { underWay == nil && scanning == nil }
 
     // MARK: Requests of the host
@@ -94,25 +95,27 @@ struct HostScanner {
         request = nil
     }
 
-    /// Requests a scan with a small window while a connection to a bonded peripheral is awaited, whose next
-    /// private address is not known before it advertises.
+    /// Requests or ends a scan with a small window for the new private addresses of bonded peripherals.
+    ///
+    /// The scan is needed to connect to such a peripheral, whose address is unknown until it advertises.
     mutating func follow(_ isWanted: Bool) {
         if follows != isWanted { refusedToFollow = false }
         follows = isWanted
     }
 
-    /// Stops scanning until `release`, because the own address cannot change during a scan (Vol 4, Part E,
-    /// 7.8.4).
+    /// Stops scanning until `release`.
+    ///
+    /// The own address cannot change during a scan (Vol 4, Part E, 7.8.4).
     mutating func hold() {
         isHeld = true
     }
 
-    /// Continues after `hold`.
+    /// Lets the controller scan again after `hold`.
     mutating func release() {
         isHeld = false
     }
 
-    /// Pauses scanning while the controller initiates, if it cannot do both.
+    /// Pauses or continues scanning, for a controller that cannot scan while it initiates.
     mutating func pause(_ isPaused: Bool) {
         self.isPaused = isPaused
     }
@@ -126,7 +129,7 @@ struct HostScanner {
 
     // MARK: Events of the controller
 
-    /// Notes that the controller was brought up, and does not scan.
+    /// Handles the end of bring-up: the controller is available and does not scan.
     mutating func began() {
         controller = .off(nil)
         underWay = nil
@@ -134,7 +137,7 @@ struct HostScanner {
         refusedToFollow = false
     }
 
-    /// Notes that the controller is lost.
+    /// Handles the loss of the controller.
     mutating func ended() {
         controller = .absent
         underWay = nil
@@ -176,7 +179,7 @@ struct HostScanner {
         case (.enable, .done):
             if let goal = exchange.goal { controller = .on(goal) }
         case (.disable, _):
-            // A controller that refuses is off already (Vol 4, Part E, 7.8.11).
+            // If the controller refuses, its scan is off already (Vol 4, Part E, 7.8.11).
             if case .on(let goal) = controller { controller = .off(goal.options) }
         case (.setParameters, .refused(let status)), (.enable, .refused(let status)):
             controller = .off(nil)

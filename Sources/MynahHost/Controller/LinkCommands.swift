@@ -39,7 +39,7 @@ extension HCICommand {
         return HCICommand(.leRemoteConnectionParameterRequestReply, parameters(handle, range))
     }
 
-    /// A handle and connection parameters, without limits for the length of connection events.
+    /// The handle and the connection parameters, with no limits on the length of connection events.
     private static func parameters(_ handle: ConnectionHandle, _ range: ConnectionParameterRange) -> [UInt8] {
         var writer = ByteWriter(capacity: 14)
         writer.write(handle)

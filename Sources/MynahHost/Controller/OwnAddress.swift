@@ -1,13 +1,13 @@
 import MynahCore
 import MynahHCI
 
-/// The own address on the air, and the times at which it changes.
+/// The own address used on the air, and the times at which it changes.
 ///
-/// A state machine without I/O. The address cannot change while the controller advertises, scans or initiates
-/// (Core Specification, Vol 4, Part E, 7.8.4). So a change waits until the three are off (`needsQuiet`).
-/// After the change they continue with the new address.
+/// This state machine has no I/O. The address cannot change while the controller advertises, scans or
+/// initiates (Core Specification, Vol 4, Part E, 7.8.4). So a change waits until all three are off
+/// (`needsQuiet`), and they continue with the new address.
 struct OwnAddress {
-    /// The sources of addresses.
+    /// The policy for addresses, and everything that addresses are made from.
     struct Source {
         var policy: AddressPolicy
         /// The controller's public address, or `nil` if it has none.
@@ -25,23 +25,23 @@ struct OwnAddress {
         /// The first address is to be set; nothing is on the air yet.
         case first(DeviceAddress, isSent: Bool)
         case settled
-        /// The next address waits until the controller is quiet; the rotation generated it.
+        /// A new address waits until the controller is quiet; the rotation is the one that generated it.
         case waiting(AddressRotation, DeviceAddress)
         case setting(AddressRotation, DeviceAddress)
     }
 
-    /// The time after which a change is tried again that the controller refused.
+    /// The delay before a refused change of the address is tried again.
     static let retryPause = Duration.seconds(10)
 
-    /// The identity address, public or static random; `nil` before `choose`.
+    /// The identity address, public or static random, or `nil` before `choose`.
     private(set) var identity: DeviceAddress?
-    /// The address on the air; `nil` before the first address is set.
+    /// The address used on the air, or `nil` before the first address is set.
     private(set) var current: DeviceAddress?
     private var stage = Stage.none
     private var rotation: AddressRotation?
     private var retry: Duration?
 
-    /// The time of the next change, or `nil` if the address does not change.
+    /// The time of the next change, or `nil` if no change is planned.
     var due: Duration? {
         guard case .settled = stage, let rotation else { return nil }
         return retry ?? rotation.due
@@ -55,7 +55,7 @@ struct OwnAddress {
         }
     }
 
-    /// Chooses the first address on a controller that was just reset.
+    /// Chooses the identity address and the first address after a reset of the controller.
     ///
     /// Throws `unsupported` if the controller cannot have the address that the policy requires.
     mutating func choose(_ source: Source, at now: Duration) throws(RadioError) {
@@ -91,15 +91,15 @@ struct OwnAddress {
         }
     }
 
-    /// Begins a change of the address if one is due.
+    /// Starts a change of the address if the time for it has come.
     mutating func expire(at now: Duration) {
         guard let due, now >= due, var next = rotation, let address = next.rotate(at: now) else { return }
         retry = nil
         stage = .waiting(next, address)
     }
 
-    /// Returns the random address to set now, or `nil` if there is none, or if the controller is not quiet
-    /// yet.
+    /// Returns the random address that must be set now, or `nil` if there is none or the controller is not
+    /// quiet.
     mutating func next(isQuiet: Bool) -> DeviceAddress? {
         switch stage {
         case .first(let address, isSent: false):
@@ -126,7 +126,7 @@ struct OwnAddress {
         return outcome == .done
     }
 
-    /// Notes that the controller is lost.
+    /// Handles the loss of the controller.
     mutating func ended() {
         stage = .none
     }

@@ -3,7 +3,7 @@ import MynahHCI
 import MynahSupport
 
 extension HostScanner.Step {
-    /// The step's purpose, as in "refused starting to scan".
+    /// The step as a verb phrase for messages, as in "refused starting to scan".
     var purpose: String {
         switch self {
         case .setParameters: "setting the scan parameters"
@@ -52,7 +52,7 @@ extension HCICommand {
         }
     }
 
-    /// Converts a duration to units of 0.625 ms, within the range that a controller accepts.
+    /// The duration in units of 0.625 ms, limited to the range that a controller accepts.
     private static func scanUnits(_ duration: Duration) -> UInt16 {
         let (seconds, attoseconds) = duration.components
         guard seconds < 11 else { return 0x4000 }

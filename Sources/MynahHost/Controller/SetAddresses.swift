@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Chooses and keeps the addresses of advertising sets that have an address of their own.
+/// Chooses and stores the addresses of advertising sets that do not use the device's address.
 struct SetAddresses {
     private var own: [String: DeviceAddress] = [:]
     /// The rotations of the sets with a resolvable private address.
@@ -10,9 +10,9 @@ struct SetAddresses {
     /// Makes a new static random address.
     var makeStatic: () -> DeviceAddress? = { nil }
 
-    /// Returns the address of a set.
+    /// Returns the kind of address for a set.
     ///
-    /// A set's own address is kept under the name of the set.
+    /// A set's own random address is stored by the name of the set.
     mutating func address(of set: Advertisement, at now: Duration) -> HostAdvertiser.Address {
         switch set.address {
         case nil: return .ofDevice
@@ -45,12 +45,12 @@ struct SetAddresses {
         sets.filter { $0.address == .private }.compactMap { rotations[$0.name]?.due }.min()
     }
 
-    /// Forgets all addresses, because the radio is reset.
+    /// Removes all addresses, because the radio is reset.
     mutating func reset() { (own, rotations) = ([:], [:]) }
 }
 
 extension HostAdvertisingSets {
-    /// Returns the reports of the sets, all of which are on the air.
+    /// Returns the reports for sets that are all on the air.
     func reports(
         of sets: [Advertisement], _ wanted: [HostAdvertiser.Configuration]
     ) -> [AdvertisingReport] {
@@ -59,7 +59,7 @@ extension HostAdvertisingSets {
 }
 
 extension AdvertisingReport {
-    /// Combines the reports of sets, of which there is at least one.
+    /// Combines the reports of several sets, at least one.
     init(_ sets: [AdvertisingReport]) {
         self = sets[0]
         otherSets = Array(sets.dropFirst())

@@ -5,15 +5,15 @@ import MynahCore
 struct SupportedStates: OptionSet, Hashable, Sendable {
     let rawValue: UInt64
 
-    /// Connectable advertising together with a passive and an active scan.
+    /// A scan, passive or active, during connectable advertising.
     static let scanningBesideAdvertising = SupportedStates(rawValue: 1 << 10 | 1 << 14)
-    /// A passive and an active scan together with initiating.
+    /// A scan, passive or active, during initiating.
     static let scanningBesideInitiating = SupportedStates(rawValue: 1 << 22 | 1 << 23)
-    /// A passive and an active scan together with a connection in the central role.
+    /// A scan, passive or active, during a connection in the central role.
     static let scanningAsCentral = SupportedStates(rawValue: 1 << 24 | 1 << 25)
-    /// A passive and an active scan together with a connection in the peripheral role.
+    /// A scan, passive or active, during a connection in the peripheral role.
     static let scanningAsPeripheral = SupportedStates(rawValue: 1 << 26 | 1 << 27)
-    /// Every combination, which is assumed of a controller that does not report its states.
+    /// All combinations, which are assumed if a controller does not report its states.
     static let all = SupportedStates(rawValue: .max)
 
     /// The capabilities of a radio on a controller with these states.

@@ -8,9 +8,9 @@ import MynahHCI
 final class ACLDriver {
     private let environment: Environment
     private let controller: ControllerDriver
-    /// The links, with the incomplete PDU that each has received.
+    /// The links, each with the incomplete PDU received on it.
     var table = LinkTable()
-    /// The packets and values that wait for room in the controller.
+    /// The packets and values that wait until the controller has room.
     var outbound: Outbound
 
     init(_ environment: Environment, _ controller: ControllerDriver) {
@@ -32,7 +32,7 @@ final class ACLDriver {
             "dropped, because too many PDUs wait for the link", metadata: ["link": "\(handle)"])
     }
 
-    /// Sends the packets that the controller has room for.
+    /// Sends packets until the controller has no more room.
     func transmit() {
         while let packet = outbound.takeNext() {
             table.sent(packet)

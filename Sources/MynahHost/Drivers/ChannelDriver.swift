@@ -19,12 +19,12 @@ final class ChannelDriver {
     private var l2cap: L2CAPManager
     /// Calls that wait for a channel to open, by number.
     private var openings: [UInt64: Call<ChannelEnd>] = [:]
-    /// Calls that wait for a central to answer a request for connection parameters, by number.
+    /// Calls that wait for a central's response to a request for connection parameters, by number.
     private var parameters: [UInt64: (call: Call<Bool>, link: ConnectionHandle, ConnectionParameterRange)] =
         [:]
     /// Calls that wait for the next SDU of a channel.
     private var readers: [ChannelKey: CheckedContinuation<[UInt8]?, Never>] = [:]
-    /// Calls that wait for SDUs to be sent on a channel.
+    /// Calls that wait until SDUs are sent on a channel.
     private var writers: [ChannelKey: [Call<Void>]] = [:]
 
     init(
@@ -42,10 +42,10 @@ final class ChannelDriver {
     /// Whether any link has a channel.
     var hasChannels: Bool { l2cap.hasChannels }
 
-    /// Begins to accept connection parameters by the rules of the given device.
+    /// Applies the rules of a device for accepting connection parameters.
     func begin(as identity: DeviceIdentity) { l2cap.rules = identity.parameterRules }
 
-    /// Configures L2CAP for the capabilities of the controller.
+    /// Configures L2CAP for the controller's supported commands.
     func configure(on profile: ControllerProfile) {
         l2cap.canUpdateParameters = profile.supportedCommands.allows(.leConnectionUpdate)
     }
@@ -65,14 +65,12 @@ final class ChannelDriver {
         for action in actions { carryOut(action) }
     }
 
-    /// Sends the packets that the controller has room for, and lets channels send while there is room.
+    /// Sends packets and data of channels until the controller has no more room.
     func sendData() {
         repeat { acl.transmit() } while hasChannels && fill()
     }
 
-    /// Sends as much data of channels as there is room for.
-    ///
-    /// Returns `true` if they sent anything.
+    /// Queues data of channels while there is room; returns whether any data was queued.
     private func fill() -> Bool {
         var actions: [L2CAPManager.Action] = []
         let isAny = l2cap.fill(&acl.outbound, &actions)
@@ -140,7 +138,7 @@ final class ChannelDriver {
     func receive(from key: ChannelKey) async -> [UInt8]? {
         if let next = takeReceived(from: key) { return next }
         return await withCheckedContinuation { continuation in
-            // Something may have come before this is reached.
+            // An SDU may have arrived since the check above.
             if let next = takeReceived(from: key) { return continuation.resume(returning: next) }
             guard l2cap.awaitNext(key) else { return continuation.resume(returning: nil) }
             readers[key] = continuation
@@ -163,19 +161,19 @@ final class ChannelDriver {
 
     // MARK: The part
 
-    /// Handles a frame of the signalling channel, or of a channel that was opened.
+    /// Handles a frame of the signalling channel or of an open channel.
     func receive(_ frame: L2CAPFrame, on handle: ConnectionHandle, _ security: LinkSecurity) {
         change { $0.receive(frame, on: handle, security, &$1, &$2) }
     }
 
-    /// Handles an L2CAP request that was not answered in time.
+    /// Handles the timeout of an L2CAP request.
     func signalDue(_ link: ConnectionHandle, _ identifier: UInt8) {
         change { $0.expire(identifier, on: link, &$2) }
     }
 
     // MARK: Connection parameters
 
-    /// Handles the peer's request for connection parameters on the Link Layer, or the event with new
+    /// Handles a request of the peer for connection parameters on the Link Layer, or a change of the
     /// parameters.
     func handle(_ event: HCIEventContent) {
         switch event {
@@ -200,7 +198,7 @@ final class ChannelDriver {
         if let link = acl.table[link] { sinks.tell(ConnectionParameterReport(content), of: link) }
     }
 
-    /// Changes the state of L2CAP, sends the resulting frames, and carries out the actions.
+    /// Changes the state of L2CAP, sends the resulting frames, and carries out the resulting actions.
     private func change(
         _ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void
     ) {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// A packet of the controller that is for a driver other than the controller's own.
+/// A packet of the controller that another driver than the controller's handles.
 enum ReceivedPacket {
     /// A packet of ACL data.
     case data([UInt8])
@@ -12,27 +12,27 @@ enum ReceivedPacket {
     case event(HCIEventContent)
 }
 
-/// An action of the controller's driver, which other drivers carry out.
+/// An action of the controller's driver that other drivers carry out.
 enum ControllerAction {
     /// The controller is ready; configure the links for its buffers and capabilities.
     case configure(ControllerProfile)
-    /// The address on the air has changed.
+    /// The own address on the air has changed.
     case addressChanged
-    /// The advertiser has no unanswered command.
+    /// No command of the advertiser waits for its answer.
     case advertiserSettled
-    /// The controller cannot make the connections of these requests.
+    /// The connections of these requests have failed.
     case connectionsFailed([UInt64], RadioError)
     /// The controller refused a command about a link.
     case refused(ControllerSession.LinkCommand, ConnectionHandle, Peer.ID)
-    /// Stop waiting for the end of links, which the controller will not report any more.
+    /// Stop waiting for the end of links, which the controller will no longer report.
     case stopWaitingForEnd
-    /// The controller is lost, and with it all links; calls that wait fail with this error.
+    /// The controller and all links are lost; waiting calls fail with this error.
     case lost(RadioError)
-    /// Report room to refused senders, after the new Bluetooth state was reported.
+    /// Tell refused senders that there is room again, after the new Bluetooth state was reported.
     case reportRoom
 }
 
-/// The callbacks of a transport to the radio's executor.
+/// The callbacks of a transport, which run on the radio's executor.
 struct ControllerInlet {
     /// Handles a packet of the transport that was opened with an epoch number.
     var receive: @Sendable (H4Packet, _ epoch: Int) -> Void

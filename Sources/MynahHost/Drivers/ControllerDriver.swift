@@ -3,15 +3,14 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives the controller over its transport: carries out the actions of the session, and searches for a lost
-/// controller.
+/// Drives the controller through its transport, and searches for a lost controller.
 ///
-/// The driver refers to no other driver: it returns received packets to its owner, and requests everything
-/// else by actions. It is confined to the radio's executor.
+/// The driver does not know the other drivers: it returns received packets to its owner, and requests
+/// everything else by actions. It is confined to the radio's executor.
 final class ControllerDriver {
     private typealias Answer = CheckedContinuation<Result<[UInt8], RadioError>, Never>
 
-    /// The longest pause between two attempts to open a lost controller.
+    /// The longest pause between two attempts to open the transport of a lost controller.
     private static let longestRecoveryPause = Duration.seconds(5)
 
     private let environment: Environment
@@ -19,23 +18,23 @@ final class ControllerDriver {
     private let sinks: RadioSinks
     /// Passes an action to the other drivers.
     var act: (ControllerAction) -> Void = { _ in }
-    /// Returns the source of the own address for a controller with the given public address.
+    /// Returns the source of the own address; the argument is the controller's public address.
     var addressSource: (DeviceAddress?) -> OwnAddress.Source? = { _ in nil }
     /// Measures the radio's use of the air.
     let meter = AirMeter()
     private(set) var session: ControllerSession
     private(set) var stage = ControllerStage.absent
     private var inlet: ControllerInlet?
-    /// Increases with each transport that is opened, so that late packets of an earlier one are dropped.
+    /// The number of transports opened so far; packets of earlier transports are dropped.
     private(set) var epoch = 0
-    /// The reason of the last loss of the controller.
+    /// The error of the last loss of the controller, or `nil` if there was none since the last start.
     private var lastLoss: RadioError?
     /// The task that searches for a lost controller.
     private var recovery: Task<Void, Never>?
     private var bringUp: CheckedContinuation<Result<Void, RadioError>, Never>?
-    /// Calls that wait for the answer to a command, by number.
+    /// Calls that wait for the result of a command, by number.
     private var calls: [UInt64: Answer] = [:]
-    /// Calls that wait until the advertiser or the scanner has no unanswered command.
+    /// Calls that wait until the advertiser or the scanner has no pending command.
     private var settling: [ControllerSession.Sender: [CheckedContinuation<Void, Never>]] = [:]
 
     init(_ environment: Environment, _ timer: HostTimer, _ sinks: RadioSinks) {
@@ -51,13 +50,13 @@ final class ControllerDriver {
 
     private var logger: Logger { environment.logger }
     var isRunning: Bool { stage == .running }
-    /// Whether a controller is connected through the transport.
+    /// Whether the transport is open and the controller is in use.
     var isAttached: Bool { stage.isAttached }
     /// `true` if the controller was turned off, is being turned off, or is being turned on again.
     var isOff: Bool { stage.isOff }
-    /// The error with which the controller was lost.
+    /// The error of the last loss of the controller.
     var loss: RadioError { lastLoss ?? session.loss() }
-    /// The own address on the air, or `nil` if none is set.
+    /// The own address used on the air, or `nil` if none is set.
     var ownAddress: DeviceAddress? { session.address.current }
 
     /// The error of calls that need a running controller.
@@ -69,9 +68,9 @@ final class ControllerDriver {
 
     // MARK: Start
 
-    /// Opens the transport and waits until the controller is brought up.
+    /// Opens the transport, and waits for the bring-up of the controller.
     ///
-    /// If this throws, the caller has to call `stop`.
+    /// After an error, the caller must call `stop`.
     func start(_ inlet: ControllerInlet) async throws(RadioError) {
         stage = .starting
         self.inlet = inlet
@@ -101,7 +100,7 @@ final class ControllerDriver {
             drive { $0.bringUp(at: $1, &$2) }
         }
         try result.get()
-        // It may have gone after it was brought up, and before this call goes on.
+        // The controller may have been lost between the end of the bring-up and this line.
         try checkIsAttached(epoch)
     }
 
@@ -110,8 +109,9 @@ final class ControllerDriver {
         if let lastLoss { throw lastLoss }
     }
 
-    /// Tells the session that the radio also has the central role, or that an advertisement needs the
-    /// extended commands.
+    /// Makes the session prefer the extended commands.
+    ///
+    /// The radio is then also a central, or an advertisement needs these commands.
     func preferExtendedCommands() { session.prefersExtendedCommands = true }
 
     /// Chooses the extended commands; throws `advertisementRefused` if the controller cannot use them.
@@ -127,7 +127,7 @@ final class ControllerDriver {
 
     // MARK: Stop and loss
 
-    /// Closes the transport, and resets all state of the controller except for the epoch.
+    /// Closes the transport, and ends waiting calls with an error.
     func stop() {
         stage = .absent
         recovery?.cancel()
@@ -137,7 +137,7 @@ final class ControllerDriver {
         endBringUp(.failure(Self.stopped))
     }
 
-    /// Clears the state of the controller, after the links have ended.
+    /// Replaces the state of the controller after the links have ended; the epoch continues.
     func reset() {
         session = Self.session(environment.options)
         lastLoss = nil
@@ -148,20 +148,20 @@ final class ControllerDriver {
     func transportEnded(_ error: RadioError?, _ epoch: Int) {
         guard epoch == self.epoch else { return }
         guard case .off = stage else { return lose(error ?? session.loss()) }
-        // The loss of the controller is noticed when the radio is turned on.
+        // While Bluetooth is off, the loss is found only when it is turned on.
         environment.transport.close()
         stage = .off(isOpen: false)
     }
 
-    /// Treats a controller that does not answer as lost.
+    /// Treats a controller that did not answer a command in time as lost.
     func loseSilent() {
         let options = environment.options
         let message = "\(options.controller) did not answer within \(options.commandTimeout.text)"
         lose(RadioError(.lost, message), session.timeoutError)
     }
 
-    /// Resets the controller after a hardware error, because only a reset recovers it (Core Specification,
-    /// Vol 4, Part E, 7.7.16).
+    /// Handles a hardware error: the controller counts as lost, because only a reset helps (Core
+    /// Specification, Vol 4, Part E, 7.7.16).
     private func hardwareFailed(_ code: UInt8) {
         let message = "the controller reports the hardware error \(code)"
         sinks.warn(RadioWarning("hardwareError", message))
@@ -192,10 +192,10 @@ final class ControllerDriver {
         if let inlet { recovery = environment.task { await inlet.recover() } }
     }
 
-    /// Notes that the transport was closed from another thread, because the radio is about to stop.
+    /// Handles the closing of the transport from another thread, after which the radio stops.
     func closed() { lose(session.loss()) }
 
-    /// Tries to open a lost controller until it answers; returns whether it did.
+    /// Tries to bring up a lost controller until it succeeds; returns `false` if the search was ended.
     func recover() async -> Bool {
         var pause = environment.options.recoveryPause
         while !Task.isCancelled, stage == .lost {
@@ -221,14 +221,17 @@ final class ControllerDriver {
 
     // MARK: Power
 
-    /// Begins to turn a running controller off; the caller then ends the links, and calls `finishTurningOff`.
+    /// Starts to turn off a running controller.
+    ///
+    /// The caller then ends the links, and calls `finishTurningOff`.
     func startTurningOff() {
         stage = .turningOff
         drive { $0.turnOff(at: $1, &$2) }
     }
 
-    /// Resets the controller after its links have ended; with `isSilent`, the new Bluetooth state is not
-    /// reported.
+    /// Resets the controller after its links have ended.
+    ///
+    /// With `isSilent`, the new Bluetooth state is not reported.
     func finishTurningOff(isSilent: Bool) async throws(RadioError) {
         let isReset = (try? await command(HCICommand(.reset), "turning it off")) != nil
         guard stage == .turningOff else { throw Self.stopped }
@@ -253,9 +256,9 @@ final class ControllerDriver {
         act(.reportRoom)
     }
 
-    /// Brings the controller up again.
+    /// Brings the controller up again after it was turned off.
     ///
-    /// If the controller was lost in the meantime, the driver searches for it.
+    /// If the controller was lost meanwhile, this throws, and the search for the controller begins.
     func turnOn() async throws(RadioError) {
         let isOpen = stage == .off(isOpen: true)
         stage = .turningOn
@@ -272,10 +275,10 @@ final class ControllerDriver {
 
     // MARK: Reports
 
-    /// Handles a packet of the transport that was opened with an epoch number; returns the packet if it is
-    /// for other drivers.
+    /// Handles a packet of the transport that was opened with this epoch number.
     ///
-    /// `channel` returns the L2CAP channel of a link's incomplete PDU, to which a continuing packet belongs.
+    /// The result is the packet if another driver must handle it. `channel` returns the L2CAP channel of a
+    /// link's incomplete PDU, for the trace of a continuing packet.
     func receive(
         _ packet: H4Packet, _ epoch: Int, continuing channel: (ConnectionHandle) -> UInt16?
     ) -> ReceivedPacket? {
@@ -289,7 +292,7 @@ final class ControllerDriver {
     }
 
     private func receiveEvent(_ body: [UInt8]) -> ReceivedPacket? {
-        // This event comes with almost every packet, so it is handled before events are decoded.
+        // This event comes after almost every packet, so it is handled without decoding in full.
         if body.first == HCIEvent.numberOfCompletedPackets, let completed = HCIEvent.completedPackets(body) {
             return .completed(completed)
         }
@@ -360,7 +363,7 @@ final class ControllerDriver {
 
     /// Sends a packet to the controller.
     ///
-    /// `channel` returns the L2CAP channel of a link's incomplete PDU, to which a continuing packet belongs.
+    /// `channel` returns the L2CAP channel of a link's incomplete PDU, for the trace of a continuing packet.
     func transmit(_ packet: H4Packet, continuing channel: (ConnectionHandle) -> UInt16? = { _ in nil }) {
         logger.trace("sent", packet, channel)
         environment.transport.send(packet)
@@ -373,7 +376,7 @@ final class ControllerDriver {
         }
     }
 
-    /// Changes the request to the advertiser, the scanner or the connector.
+    /// Changes the requests to the advertiser, the scanner and the connector.
     @discardableResult
     func change<Result>(
         _ change: (inout HostAdvertisingSets, inout HostScanner, inout Connector) -> Result
@@ -381,9 +384,9 @@ final class ControllerDriver {
         drive { session, now, actions in session.change(at: now, &actions, change) }
     }
 
-    /// Sends a command, and returns the return parameters after the status.
+    /// Sends a command, waits for its result, and returns the parameters that follow the status.
     ///
-    /// `purpose` completes "refused …".
+    /// `purpose` is a verb phrase for the error, as in "refused resetting it".
     @discardableResult
     func command(_ command: HCICommand, _ purpose: String) async throws(RadioError) -> [UInt8] {
         guard isAttached else { throw RadioError(.lost, "the radio was stopped while \(purpose)") }

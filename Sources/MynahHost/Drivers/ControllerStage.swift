@@ -1,21 +1,21 @@
-/// The stage of a radio's controller, from absent to ready.
+/// The stage of a radio's controller.
 enum ControllerStage: Hashable {
     case absent
     /// The controller is being brought up for the first time.
     case starting
     case running
-    /// The controller is lost; the radio tries to reach it.
+    /// The controller is lost; the next attempt to bring it up will follow.
     case lost
     /// The lost controller is being opened and brought up again.
     case recovering
-    /// Links are being ended, and then the controller is reset.
+    /// The links are being ended before the controller is reset.
     case turningOff
-    /// The controller was reset and is idle; `isOpen` tells whether its transport is open.
+    /// The controller was reset and is not used; `isOpen` is `true` if its transport is open.
     case off(isOpen: Bool)
-    /// The controller is being brought up after it was off.
+    /// The controller is being brought up after it was turned off.
     case turningOn
 
-    /// Whether a controller is connected and accepts commands.
+    /// Whether the transport is open and the controller is in use.
     var isAttached: Bool {
         switch self {
         case .starting, .running, .recovering, .turningOff, .turningOn: true

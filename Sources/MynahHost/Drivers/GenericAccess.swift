@@ -2,21 +2,21 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Advertises, scans and asks for connections, as the Generic Access Profile defines (Vol 3, Part C).
+/// Advertises, scans and connects, as the Generic Access Profile defines (Vol 3, Part C).
 ///
-/// This driver uses the state machines of the controller's session. Its callers pass in the bonds, with which
-/// it resolves private addresses. It is confined to the radio's executor.
+/// This driver uses the state machines of the controller's session. Callers pass in the bonds, which are
+/// needed to resolve private addresses. The driver is confined to the radio's executor.
 final class GenericAccess {
     struct Connection {
         var continuation: CheckedContinuation<Result<Peer, RadioError>, Never>
-        /// The error if the call's timeout elapses.
+        /// The error to report if the call's timeout elapses.
         var overdue: RadioError
     }
 
-    /// A request for a connection, valid until the controller is stopped.
+    /// A request for a connection; the controller's stop invalidates it.
     struct Request: Sendable {
         fileprivate var number: UInt64
-        /// Distinguishes this request from one with the same number after a stop.
+        /// The controller's epoch, which differs for a later request with the same number.
         fileprivate var epoch: Int
         fileprivate var address: DeviceAddress
         fileprivate var overdue: RadioError
@@ -28,7 +28,7 @@ final class GenericAccess {
     private let controller: ControllerDriver
     private var reports = ReportAssembler()
     var peers = PeerAddresses()
-    /// The advertising sets' own addresses.
+    /// The addresses of advertising sets that do not use the device's address.
     var setAddresses = SetAddresses()
     /// The sets of the last request to advertise.
     private var sets: [Advertisement] = []
@@ -64,7 +64,8 @@ final class GenericAccess {
         await controller.settled(.advertiser)
     }
 
-    /// Restores advertising and scanning on a controller that came back or was turned on, and reports it.
+    /// Continues advertising and scanning on a controller that was recovered or turned on, and reports the
+    /// new state.
     func goOn(afterLoss: Bool = false) async {
         let scan = controller.session.scanner.number
         controller.change { _, _, _ in }
@@ -79,7 +80,7 @@ final class GenericAccess {
         }
         sinks.tell(.stateChanged(.poweredOn))
         if afterLoss { sinks.tell(.recovered) }
-        // The loss was reported as silence.
+        // Advertising was reported as off when the controller was lost.
         addressChanged()
         sinks.tellCentral(.capabilitiesChanged(controller.session.profile.states.capabilities))
         sinks.tellCentral(.stateChanged(.poweredOn))
@@ -114,7 +115,7 @@ final class GenericAccess {
                 throw RadioError(.invalidState, "advertising was stopped before it began")
             }
         case .lost:
-            // The caller learns that it failed, so it does not begin later by itself.
+            // The caller gets an error, so advertising must not begin later.
             controller.change { advertiser, _, _ in advertiser.stop() }
             throw controller.loss
         }
@@ -123,6 +124,7 @@ final class GenericAccess {
         return AdvertisingReport(reports)
     }
 
+<<<<<<< ours
     private func checkPeriodic(_ advertisement: Advertisement) throws(RadioError) {
         guard advertisement.sets.contains(where: { $0.periodic != nil }),
             !controller.session.profile.supportedCommands.allows(.leSetPeriodicAdvertisingParameters)
@@ -145,13 +147,17 @@ final class GenericAccess {
     }
 
     /// Stops advertising.
+||||||| base
+    /// Stops advertising.
+=======
+>>>>>>> theirs
     func stopAdvertising() async {
         timer[.setAddressRotation] = nil
         controller.change { advertiser, _, _ in advertiser.stop() }
         await controller.settled(.advertiser)
     }
 
-    /// Reports that advertising has stopped if the controller refused a change that no caller waits for.
+    /// Reports that advertising has stopped, if the controller refused a step after `advertise` had returned.
     func reportLostAdvertisement() {
         let lost = controller.drive { session, _, _ in session.takeLostAnnouncement() }
         guard let lost else { return }
@@ -159,14 +165,14 @@ final class GenericAccess {
         sinks.tell(.advertisingChanged(.silent))
     }
 
-    /// Reports the current advertisement with the new own address.
+    /// Reports the current advertisement again, with the new own address.
     func addressChanged() {
         if let report = controller.session.advertiser.announced { sinks.tell(.advertisingChanged(report)) }
     }
 
     // MARK: Scanning
 
-    /// Scans, or changes the options of the scan.
+    /// Starts a scan, or changes the options of the current one.
     func scan(_ options: ScanOptions) async throws(RadioError) {
         guard controller.isRunning else { throw controller.unavailable() }
         let profile = controller.session.profile
@@ -183,13 +189,12 @@ final class GenericAccess {
         case .scanning, .replaced: break
         case .refused(let step, let status): throw controller.session.refusal(step.purpose, status)
         case .lost:
-            // The caller learns that it failed, so it does not begin later by itself.
+            // The caller gets an error, so scanning must not begin later.
             controller.change { _, scanner, _ in scanner.stop() }
             throw controller.loss
         }
     }
 
-    /// Stops scanning.
     func stopScan() async {
         guard controller.session.scanner.wanted != nil else { return }
         reports = ReportAssembler()
@@ -197,8 +202,10 @@ final class GenericAccess {
         await controller.settled(.scanner)
     }
 
-    /// Handles an advertising report: a bonded peripheral is reported under its identity address, and
-    /// connected under its current address.
+    /// Handles an advertising report.
+    ///
+    /// A bonded peripheral is reported under its identity address; requests to connect use its current
+    /// address.
     func hear(_ report: LEAdvertisingReport, _ bonds: BondStore) {
         noteTrain(of: report)
         let scanner = controller.session.scanner
@@ -231,12 +238,11 @@ final class GenericAccess {
         sinks.tellCentral(.heard(whole))
     }
 
-    /// Scans with a small window while a connection to a bonded peripheral with private addresses is awaited,
-    /// to learn its next address.
+    /// Starts or ends the scan for new private addresses of the bonded peripherals to connect to.
     ///
-    /// The host resolves addresses by itself, and does not use the controller's resolving list: not every
-    /// controller has one, it has room for few addresses, and it cannot change while the controller
-    /// advertises, scans or initiates (Core Specification, Vol 4, Part E, 7.8.38).
+    /// The host resolves addresses itself, without the controller's resolving list: not every controller has
+    /// one, it is small, and it cannot change while the controller advertises, scans or initiates (Core
+    /// Specification, Vol 4, Part E, 7.8.38).
     private func follow(_ bonds: BondStore) {
         let isWanted = controller.session.connector.addresses.contains {
             bonds[$0]?.identityResolvingKey != nil
@@ -247,7 +253,7 @@ final class GenericAccess {
 
     // MARK: Connecting
 
-    /// Requests a connection to a peripheral by its identity address; several requests can wait at once.
+    /// Requests a connection to a peripheral by its identity address; several requests can be open at once.
     ///
     /// `stage` is the stage of an existing link to the peripheral, or `nil` if there is no link.
     func want(
@@ -268,14 +274,14 @@ final class GenericAccess {
         return Request(number: number, epoch: controller.epoch, address: address, overdue: overdue)
     }
 
-    /// Waits until a request ends.
+    /// Waits for the result of a request.
     func connection(of request: Request) async -> Result<Peer, RadioError> {
         await withCheckedContinuation {
             connections[request.number] = Connection(continuation: $0, overdue: request.overdue)
         }
     }
 
-    /// Cancels a request, and returns its number, or `nil` if the controller was stopped since.
+    /// Cancels a request; returns its number, or `nil` if the controller was stopped meanwhile.
     func cancel(_ request: Request, _ bonds: BondStore) -> UInt64? {
         guard request.epoch == controller.epoch else { return nil }
         let error = RadioError(.timedOut, "connecting to \(request.address) was cancelled")
@@ -283,7 +289,7 @@ final class GenericAccess {
         return request.number
     }
 
-    /// Ends a request whose timeout elapsed; returns `false` if it has ended already.
+    /// Ends a request whose timeout elapsed; returns `false` if the request has already ended.
     func overdue(_ number: UInt64, _ bonds: BondStore) -> Bool {
         guard let overdue = connections[number]?.overdue else { return false }
         giveUp(number, overdue, bonds)
@@ -296,7 +302,7 @@ final class GenericAccess {
         follow(bonds)
     }
 
-    /// Handles a new link; returns the request that it fulfils, or `nil` if it fulfils none.
+    /// Handles a new link; returns the request for it, or `nil` if there is none.
     func linkBegan(
         _ connection: LEConnection, identity: DeviceAddress?, _ bonds: BondStore
     ) -> Connector.Request? {
@@ -306,19 +312,19 @@ final class GenericAccess {
         return request
     }
 
-    /// Repeats a request whose connection was lost before the peripheral answered on it.
+    /// Requests a connection again that was lost before the peripheral sent anything.
     func connectAgain(_ request: Connector.Request, _ bonds: BondStore) {
         controller.change { _, _, connector in connector.wantAgain(request) }
         follow(bonds)
     }
 
-    /// Fails the requests of connections that the controller cannot make.
+    /// Ends requests whose connections have failed.
     func connectionsFailed(_ numbers: [UInt64], _ error: RadioError, _ bonds: BondStore) {
         for number in numbers { ended(number, .failure(error)) }
         follow(bonds)
     }
 
-    /// Ends a request, with a link or with an error.
+    /// Ends a request with a peer or an error.
     func ended(_ number: UInt64, _ result: Result<Peer, RadioError>) {
         timer[.connect(number)] = nil
         connections.removeValue(forKey: number)?.continuation.resume(returning: result)

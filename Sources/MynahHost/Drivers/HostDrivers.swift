@@ -1,10 +1,10 @@
 import MynahCore
 import MynahHCI
 
-/// The drivers of a radio.
+/// The drivers of a radio, and the connections between them.
 ///
-/// Each driver refers only to those listed before it. Packets, actions and deadlines for the others are
-/// passed on here. The drivers are confined to the radio's executor.
+/// Each driver refers only to those declared before it. Packets, actions and deadlines for later drivers go
+/// through this class. The drivers are confined to the radio's executor.
 final class HostDrivers {
     let sinks = RadioSinks()
     let timer: HostTimer
@@ -31,7 +31,7 @@ final class HostDrivers {
         security.act = { [weak links] action in links?.carryOut(action) }
     }
 
-    /// Passes on a packet of the transport that was opened with an epoch number.
+    /// Handles a packet of the transport that was opened with this epoch number.
     func receive(_ packet: H4Packet, _ epoch: Int) {
         switch controller.receive(packet, epoch, continuing: { acl.channel(of: $0) }) {
         case .data(let packet): links.receive(packet)
@@ -57,7 +57,7 @@ final class HostDrivers {
         }
     }
 
-    /// Handles a deadline that was reached.
+    /// Handles a deadline that has passed.
     func expire(_ deadline: HostDeadline) {
         switch deadline {
         case .command: controller.loseSilent()

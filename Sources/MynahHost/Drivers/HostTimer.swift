@@ -4,25 +4,25 @@ import MynahSupport
 
 /// A deadline of a radio.
 enum HostDeadline: Hashable {
-    /// The controller must have answered a command.
+    /// The controller has not answered a command in time.
     case command
-    /// The own address must change.
+    /// The own address has to change.
     case addressRotation
     /// The address of an advertising set must change.
     case setAddressRotation
-    /// The controller must have reported that it stopped initiating.
+    /// The controller has not reported the end of a cancelled connection attempt in time.
     case connectionCancel
-    /// Links that are being ended must have ended.
+    /// Not all links that are being ended have ended in time.
     case linksEnd
-    /// The connection request with this number times out.
+    /// The connection request with this number has timed out.
     case connect(UInt64)
-    /// A central must have confirmed an indication (Vol 3, Part F, 3.3.3).
+    /// A central has not confirmed an indication in time (Vol 3, Part F, 3.3.3).
     case confirmation(ConnectionHandle)
-    /// A peer must have answered an L2CAP signal.
+    /// A peer has not answered the L2CAP request with this identifier in time.
     case signal(ConnectionHandle, UInt8)
-    /// Pairing must have continued.
+    /// Pairing has not continued in time.
     case pairing(ConnectionHandle)
-    /// A server must have answered a request.
+    /// The server on a link has not answered a request in time.
     case request(ConnectionHandle)
 }
 
@@ -33,7 +33,7 @@ final class HostTimer {
     private let environment: Environment
     private var deadlines = Deadlines<HostDeadline>()
     private var timer: DeadlineTimer
-    /// Called when the task has woken, with the number to pass to `woke`.
+    /// Called when the task wakes up, with the number to pass to `woke`.
     var wake: @Sendable (UInt64) async -> Void = { _ in }
 
     init(_ environment: Environment) {
@@ -56,12 +56,12 @@ final class HostTimer {
         self[.request(link)] = nil
     }
 
-    /// Notes that the task with a number has woken; returns whether it is the current one.
+    /// Handles the wake-up of the task with a number; returns `false` if a newer task has replaced it.
     func woke(_ number: UInt64) -> Bool { timer.woke(number) }
 
-    /// Removes and returns a due deadline.
+    /// Removes and returns a deadline that has passed.
     ///
-    /// If none is due, returns `nil`, and the task sleeps until the next one.
+    /// If there is none, the result is `nil`, and a task sleeps until the next deadline.
     func takeDue() -> HostDeadline? {
         if let due = deadlines.takeDue(at: environment.now()) { return due }
         arm()

@@ -1,9 +1,9 @@
 import MynahCore
 import MynahHCI
 
-// The GATT client: what the central's half asks of peripherals.
+// The GATT client: the requests of the central role to peripherals.
 extension LinkDriver {
-    /// Runs a procedure with a peripheral, after the procedures that were requested before.
+    /// Runs a procedure with a peripheral, after all procedures that were requested earlier.
     func perform<Procedure: GATTProcedure>(
         _ procedure: Procedure, on peer: Peer.ID
     ) async throws(RequestError) -> Procedure.Value {
@@ -17,12 +17,12 @@ extension LinkDriver {
         }.get()
     }
 
-    /// Whether a link has room for a command; if not, `readyToWrite` follows.
+    /// Whether a link has room for a command; if not, `readyToWrite` is reported later.
     func hasRoomToWrite(to peer: Peer.ID) -> Bool {
         (try? acl.table.handle(of: peer)).map { client.hasRoom(on: $0, &acl.outbound) } ?? false
     }
 
-    /// Writes with a command; returns `false` if the link has no room, and then `readyToWrite` follows.
+    /// Writes with a command; returns `false` if the link has no room, and `readyToWrite` is reported later.
     func write(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
@@ -49,20 +49,20 @@ extension LinkDriver {
         return isSent
     }
 
-    /// Handles a request that was not answered in time.
+    /// Handles the timeout of a request.
     func requestDue(_ link: ConnectionHandle) {
         let isPairing = security.manager.deadline(of: link) != nil
         ask(link) { client, _ in client.expire(link, at: environment.now(), isPairing: isPairing) }
     }
 
-    /// Handles that the link to a peripheral was encrypted, by a bond or by a pairing.
+    /// Handles the encryption of a link to a peripheral, after pairing or with a bond.
     func clientSecured(_ link: ConnectionHandle, by bond: Bond?) {
         ask(link) {
             $0.secured(link, remembering: bond?.serviceChanged, at: environment.now(), into: &$1)
         }
     }
 
-    /// Changes the state of the client of a link, and carries out its actions.
+    /// Changes the state of the GATT client, and carries out the resulting actions on a link.
     func ask(_ link: ConnectionHandle, _ step: (inout GATTClient, inout [ATTClient.Action]) -> Void) {
         var actions: [ATTClient.Action] = []
         step(&client, &actions)

@@ -21,9 +21,10 @@ extension LinkDriver {
             security.change(handle) { $0.keyRequested(handle, random: random, diversifier: diversifier, &$2) }
         case .remoteParameterRequest, .connectionUpdateComplete: channels.handle(event)
         case .readRemoteFeaturesComplete(let status, let handle):
-            // A peripheral without this request answers with Unsupported Remote Feature.
+            // A peripheral that does not support the feature exchange answers with Unsupported Remote
+            // Feature.
             if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
-        // The table or the controller's driver takes these, or nobody does.
+        // These events are handled elsewhere or ignored.
         case .commandComplete, .commandStatus, .completedPackets, .hardwareError, .advertisingReports,
             .periodicSyncEstablished, .periodicReport, .periodicSyncLost, .dataLengthChange,
             .advertisingSetTerminated, .other:
@@ -42,34 +43,34 @@ extension LinkDriver {
     }
 
     private func ended(_ handle: ConnectionHandle, _ reason: HCIStatus) {
-        // Also of a link that nobody wanted, which is not in the table.
+        // This includes links without a request, which are not in the table.
         controller.drive { [role = acl.table[handle]?.role] in $0.linkEnded(role, at: $1, &$2) }
         change { $0.ended(handle, reason, &$1) }
         if acl.table.isEmpty { stopWaitingForEnd() }
         sendData()
     }
 
-    /// Notes that the peer of a link has sent something.
+    /// Handles the first packet of a link's peer.
     func heard(_ handle: ConnectionHandle) {
         change { $0.heard(handle, &$1) }
     }
 
-    /// Cancels a request for a connection, and ends its link if that has begun.
+    /// Cancels a request for a connection, and ends its link if there is one already.
     func cancel(_ request: GenericAccess.Request) {
         guard let number = access.cancel(request, security.bonds) else { return }
         change { $0.giveUp(number, &$1) }
     }
 
-    /// Ends a request for a connection whose timeout elapsed, and ends its link.
+    /// Ends a request for a connection whose timeout elapsed, and its link if there is one.
     func overdue(_ number: UInt64) {
         if access.overdue(number, security.bonds) { change { $0.giveUp(number, &$1) } }
     }
 
-    /// Handles that the controller refused a command about a link.
+    /// Handles the controller's refusal of a command for a link.
     func refused(_ command: ControllerSession.LinkCommand, _ handle: ConnectionHandle, _ peer: Peer.ID) {
         guard acl.table[handle]?.peer.id == peer else { return }
         switch command {
-        // The controller's reports of the link are trusted.
+        // Without the feature exchange, the link counts as working.
         case .readFeatures: heard(handle)
         case .encrypt:
             security.change(handle) { $0.encryptionChanged(handle, .unspecifiedError, at: $1, &$2) }
@@ -128,21 +129,21 @@ extension LinkDriver {
         timer.linkEnded(link.handle)
         security.change(link.handle) { $0.linkEnded(link.handle, &$2) }
         channels.ended(link.handle)
-        // A bonded client's subscriptions come back with it.
+        // A bonded client's subscriptions are restored when it connects again.
         for key in server.end(link.handle) { sinks.tell(.unsubscribed(key, link.peer.id)) }
     }
 
     // MARK: Requests of the user
 
-    /// The stage of the link to the peripheral with an address, or `nil` if there is no link.
+    /// The stage of the link to a peripheral, or `nil` if there is no link.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { acl.table.stage(ofPeripheral: address) }
 
-    /// Begins to end a link, without waiting for it.
+    /// Asks the controller to end a link, without waiting for the result.
     func end(_ link: ConnectionHandle) {
         controller.send(.disconnect(link, .remoteUserTerminatedConnection), "ending a link")
     }
 
-    /// Ends the link to a central or a peripheral.
+    /// Ends the link to a peer, and waits for the controller's answer.
     func disconnect(_ peer: Peer.ID, _ reason: HCIStatus = .remoteUserTerminatedConnection) async {
         guard let handle = try? acl.table.handle(of: peer) else { return }
         do throws(RadioError) {

@@ -3,8 +3,9 @@ import MynahHCI
 
 // The GATT server: services, requests and values.
 extension LinkDriver {
-    /// Sends a value to each subscriber as it subscribed; returns `full` if one of them has no room, and then
-    /// `readyToSend` follows.
+    /// Sends a value to each subscriber by notification or indication, as it subscribed.
+    ///
+    /// Returns `full` if one of them has no room; `readyToSend` is then reported later.
     func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
@@ -30,7 +31,7 @@ extension LinkDriver {
         serve { $0.withdraw(services, at: environment.now(), &$1, &$2) }
     }
 
-    /// Handles that an indication was not confirmed in time.
+    /// Handles the timeout of an indication.
     func confirmationDue(_ handle: ConnectionHandle) {
         serve { $0.confirmationDue(handle, at: environment.now(), &$2) }
     }
@@ -43,8 +44,8 @@ extension LinkDriver {
         var actions: [GATTServer.Action] = []
         swap(&actions, &serverActions)
         let result = try body(&server, &acl.outbound, &actions)
-        // Actions that follow at once are added to the list. Recursion, with a call for each value of
-        // one request, could overflow the stack.
+        // Actions that result from an action are appended to the list. Recursion could overflow the stack,
+        // because a request may read many values.
         var next = 0
         while next < actions.count {
             carryOut(actions[next], &actions)
@@ -90,13 +91,13 @@ extension LinkDriver {
         }
     }
 
-    /// Handles a later answer of the sink, when another link may have the same handle.
+    /// Handles a later answer of the sink; it is dropped if another link has the same handle now.
     private func answered(_ outcome: PendingReply.Outcome, _ link: ConnectionHandle, by peer: Peer.ID) {
         guard acl.table[link]?.peer.id == peer else { return }
         serve { $0.answered(outcome, link, security[link], at: environment.now(), &$1, &$2) }
     }
 
-    /// Saves a bonded client's configuration, and whether the client knows the current services.
+    /// Saves a bonded client's configuration in its bond, and whether the client is change-aware.
     private func remember(_ handle: ConnectionHandle) {
         security.change { security, _, actions in
             security.rememberClient(handle, &actions) { server.remember(handle, in: &$0) }

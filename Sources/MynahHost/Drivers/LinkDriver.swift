@@ -3,12 +3,12 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives the links: passes received frames to the server, the client, the security driver and the channel
-/// driver, and carries out the actions that they return.
+/// Drives the links: passes received frames to the right component, and carries out the resulting actions.
 ///
-/// The driver is confined to the radio's executor.
+/// The components are the GATT server, the GATT client, the security driver and the channel driver. The
+/// driver is confined to the radio's executor.
 final class LinkDriver {
-    /// The time for which `endAll` waits for links to end.
+    /// The longest time for which `endAll` waits.
     static let endTimeout = Duration.seconds(1)
 
     let environment: Environment
@@ -19,12 +19,12 @@ final class LinkDriver {
     let acl: ACLDriver
     let security: SecurityDriver
     let channels: ChannelDriver
-    /// The radio that the driver belongs to, for later answers.
+    /// The radio that the driver belongs to, for answers that come later.
     weak var radio: HostRadio?
     /// Calls that wait for all links to end.
     private(set) var linksEnded: [CheckedContinuation<Void, Never>] = []
     var server: GATTServer
-    /// An empty array with capacity for actions, so that a request allocates no array.
+    /// An empty array with reserved capacity, so that a request need not allocate an array for its actions.
     var serverActions: [GATTServer.Action] = []
     var client: GATTClient
 
@@ -46,7 +46,7 @@ final class LinkDriver {
 
     // MARK: Beginning and end
 
-    /// Begins to serve a device that has not published services yet.
+    /// Starts to serve as a device, without any published services.
     func begin(as identity: DeviceIdentity) {
         security.manager.begin(as: identity)
         controller.drive { session, _, _ in session.setLargestCentralCount(identity.largestCentralCount) }
@@ -55,14 +55,15 @@ final class LinkDriver {
         channels.begin(as: identity)
     }
 
-    /// Configures the links for the buffers and capabilities of the controller.
+    /// Configures the links for the controller's buffers and capabilities.
     func configure(on profile: ControllerProfile) {
         acl.outbound.configure(profile.buffers)
         channels.configure(on: profile)
     }
 
-    /// Ends every link and waits until they have ended, so that the peers need not wait for their supervision
-    /// timeouts.
+    /// Ends every link and waits until they have ended.
+    ///
+    /// Otherwise the peers would notice only after their supervision timeouts.
     func endAll() async {
         for handle in acl.table.handles { end(handle) }
         guard controller.isAttached, !acl.table.isEmpty else { return }
@@ -73,7 +74,7 @@ final class LinkDriver {
         timer[.linksEnd] = nil
     }
 
-    /// Stops waiting for the links to end, because they have ended or did not end in time.
+    /// Ends all calls of `endAll`, because the links have ended or the time is over.
     func stopWaitingForEnd() {
         let all = linksEnded
         linksEnded = []
@@ -104,7 +105,7 @@ final class LinkDriver {
         }
     }
 
-    /// Removes all links, because the controller is lost; calls for connections fail with `error`.
+    /// Removes all links after the loss of the controller; pending connections fail with `error`.
     func controllerLost(_ error: RadioError) {
         loseAll(error)
         acl.outbound.controllerEnded()
@@ -139,7 +140,7 @@ final class LinkDriver {
         }
     }
 
-    /// Handles that the controller has sent packets, and has room for others.
+    /// Handles the controller's report of completed packets, and sends further ones.
     func completed(_ packets: [HCIEventContent.CompletedPackets]) {
         for entry in packets { acl.outbound.completed(entry.handle, entry.count) }
         sendData()
@@ -150,13 +151,13 @@ final class LinkDriver {
         sendData()
     }
 
-    /// Sends the PDUs that the controller has room for, and reports the room to senders that were refused.
+    /// Sends PDUs until the controller has no more room, and reports new room to refused senders.
     func sendData() {
         channels.sendData()
         reportRoom()
     }
 
-    /// Reports that there is room again after a refused value.
+    /// Tells refused senders that there is room again.
     func reportRoom() {
         sinks.tell(acl.outbound.takeReady { server.takesIndications($0) }, of: acl.table)
     }

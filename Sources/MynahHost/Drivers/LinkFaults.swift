@@ -3,28 +3,28 @@ import MynahFaults
 import MynahHCI
 import MynahSupport
 
-/// Applies faults below the sink: to requests that the server answers by itself, and to bonds.
+/// Applies faults to bonds, and to requests that the server answers without the sink.
 ///
-/// This object exists only if faults are configured around the radio. It is confined to the radio's executor.
+/// This object exists only if the radio has faults. It is confined to the radio's executor.
 final class LinkFaults {
     /// The largest number of lost bonds that are remembered.
     static let lostLimit = 64
 
     private let faults: any LowerFaults
-    /// Whether a fault may apply to a request.
+    /// Whether any fault may apply to a request now.
     var isArmed = false
-    /// The requests whose answers are delayed, by central.
+    /// The PDUs of delayed requests, by central.
     private var held: [Peer.ID: [UInt8]] = [:]
-    /// The centrals whose requests are no longer answered.
+    /// The centrals whose requests are never answered again.
     private var silent: Set<Peer.ID> = []
-    /// Lost bonds; peers that encrypt with their key are disconnected.
+    /// Bonds that a fault deleted; a peer that encrypts with such a key is disconnected.
     private var lost: [Bond] = []
 
     init(_ faults: any LowerFaults) {
         self.faults = faults
     }
 
-    /// Forgets a central whose link has ended.
+    /// Removes the state of a central whose link has ended.
     func ended(_ central: Peer.ID) {
         held[central] = nil
         silent.remove(central)
@@ -32,7 +32,7 @@ final class LinkFaults {
 
     // MARK: Requests
 
-    /// Handles a PDU of a client; returns `false` if the server should receive it.
+    /// Applies faults to a PDU of a client; returns `false` if the server should handle the PDU.
     func takes(_ pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver) -> Bool {
         guard isArmed || !held.isEmpty || !silent.isEmpty, let opcode = pdu.first,
             !ATTOpcode.isCommand(opcode), opcode != ATTOpcode.handleValueConfirmation,
@@ -40,7 +40,7 @@ final class LinkFaults {
             entry.role == .peripheral
         else { return false }
         let central = entry.peer.id
-        // One request at a time (Core Specification, Vol 3, Part F, 3.3.2).
+        // A client sends one request at a time (Core Specification, Vol 3, Part F, 3.3.2).
         guard held[central] == nil, !silent.contains(central) else { return true }
         guard isArmed, let request = links.server.lowerRequest(in: pdu, link, links.security[link]) else {
             return false
@@ -48,7 +48,7 @@ final class LinkFaults {
         return apply(faults.verdict(on: request, of: central), to: pdu, on: link, of: links)
     }
 
-    /// Applies a fault's verdict to the delayed request.
+    /// Applies a verdict to the delayed request of a central.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict, of links: LinkDriver) {
         guard let pdu = held.removeValue(forKey: central),
             let link = try? links.acl.table.handle(of: central),
@@ -59,7 +59,7 @@ final class LinkFaults {
         }
     }
 
-    /// Applies a fault's verdict to a request; returns whether the server must not receive the request.
+    /// Applies a verdict to a request; returns `false` if the server should handle the request.
     private func apply(
         _ verdict: LowerVerdict, to pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver
     ) -> Bool {
@@ -86,8 +86,7 @@ final class LinkFaults {
 
     // MARK: Bonds
 
-    /// Notes that the bond with a device was deleted for another reason than a fault: the device is then
-    /// treated as one without a bond.
+    /// Removes a device from the lost bonds, because its bond was deleted by a call and not by a fault.
     func forgetLostBond(with address: DeviceAddress) {
         lost.removeAll { $0.isKnown(as: address) }
     }
@@ -116,8 +115,8 @@ final class LinkFaults {
         }
     }
 
-    /// Handles the controller's request for the key of a link; returns whether the link ends instead, because
-    /// its bond was lost.
+    /// Handles the controller's request for a key; returns `true` if the link is ended because its bond was
+    /// lost.
     func endsLink(
         _ link: ConnectionHandle, _ random: [UInt8], _ diversifier: UInt16, of links: LinkDriver
     ) -> Bool {
@@ -126,7 +125,7 @@ final class LinkFaults {
             return false
         }
         var reader = ByteReader(random)
-        // The key of a pairing that is under way is not the lost one.
+        // The key of a pairing in progress does not belong to the lost bond.
         let isPairing = entry.machine?.longTermKey(ediv: diversifier, rand: reader.readUInt64() ?? 0) != nil
         let address = entry.addresses.peer
         guard !isPairing, links.security.bonds[address] == nil,
@@ -138,7 +137,7 @@ final class LinkFaults {
 }
 
 extension Bond {
-    /// Whether the bonded peer uses an address on the air.
+    /// Whether an address is one of the bonded peer's addresses.
     fileprivate func isKnown(as address: DeviceAddress) -> Bool {
         identity == address || usedAddress == address
             || identityResolvingKey.map { PrivateAddress.resolves(address, with: $0) } ?? false

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// The sinks of a radio's two roles.
+/// The sinks of a radio's two roles, to which the radio reports events.
 ///
 /// The radio's drivers share them. They are confined to the radio's executor.
 final class RadioSinks {
@@ -9,20 +9,21 @@ final class RadioSinks {
     var peripheral: (any RadioSink)? {
         didSet { requests = peripheral }
     }
-    /// The sink of the reads and writes of centrals.
+    /// The sink for reads and writes of centrals, or `nil` if the peripheral role is not started.
     var requests: (any RadioSink)?
     /// The sink of the central role, or `nil` if it is not started.
     var central: (any CentralSink)?
-    /// The faults below the sinks, or `nil` if none are configured.
+    /// The faults that apply below the sinks, or `nil` if there are none.
     var faults: LinkFaults?
 
-    /// Called when the central role sends a request to a peripheral, and when the answer has come, before
-    /// later events.
+    /// Called when the central role sends a request to a peripheral, and again when the answer arrives.
+    ///
+    /// The second call comes before later events are reported.
     var asked: @Sendable (_ isAnswered: Bool) -> Void = { _ in }
 
-    /// Called with the sender of a request for a published attribute.
+    /// Called with the sender of each request for a published attribute.
     ///
-    /// A device that this one has connected to becomes a central with its first such request.
+    /// A peripheral of the central role becomes a central too with its first such request.
     var served: (Peer.ID) -> Void = { _ in }
 
     /// Reports an event to the peripheral role.
@@ -35,8 +36,9 @@ final class RadioSinks {
     /// Reports several events to the peripheral role.
     func tell(_ events: [RadioEvent]) { for event in events { tell(event) } }
 
-    /// Calls `asked` for a request to a peripheral; returns a closure for the answer, which calls `asked`
-    /// again before it resumes the caller.
+    /// Calls `asked` for a request to a peripheral, and returns a closure for the answer.
+    ///
+    /// The closure calls `asked` again, and then resumes the caller.
     func asking<Answer: Sendable>(
         _ caller: CheckedContinuation<Answer, Never>
     ) -> @Sendable (Answer) -> Void {
@@ -47,7 +49,7 @@ final class RadioSinks {
         }
     }
 
-    /// Passes on a read or a write of a central.
+    /// Passes a read or a write of a central to the sink for requests.
     @discardableResult
     func ask(_ request: RadioEvent) -> RadioAnswer {
         if let peer = request.requester { served(peer) }
@@ -62,7 +64,7 @@ final class RadioSinks {
 
     // MARK: Links
 
-    /// Reports a link to one role, and its MTU if that is known already.
+    /// Reports a link to one role, and its MTU if that differs from the default.
     func connected(_ peer: Peer, _ half: Link.Halves, mtu: Int) {
         if half == .peripheral { tell(.connected(peer)) } else { tellCentral(.connected(peer)) }
         guard mtu != GATT.defaultMTU else { return }
@@ -73,7 +75,7 @@ final class RadioSinks {
         }
     }
 
-    /// Reports the end of a link to the roles that it was reported to.
+    /// Reports the end of a link to those roles that know of the link.
     func disconnected(_ peer: Peer.ID, _ halves: Link.Halves, _ error: RadioError?) {
         if halves.contains(.peripheral) {
             if error?.reason == HCIStatus.connectionTimeout.code { tell(.linkLost(peer)) }
@@ -82,7 +84,7 @@ final class RadioSinks {
         if halves.contains(.central) { tellCentral(.disconnected(peer, error)) }
     }
 
-    /// Reports that the peer of a link has paired.
+    /// Reports the end of pairing to the roles of a link.
     func paired(_ peer: Peer, _ halves: Link.Halves) {
         if halves.contains(.peripheral) {
             tell(.peerChanged(peer))
@@ -94,13 +96,13 @@ final class RadioSinks {
         }
     }
 
-    /// Reports the MTU of a link, in bytes.
+    /// Reports the MTU of a link, in bytes, to its roles.
     func tell(mtu: Int, of link: Link) {
         if link.halves.contains(.peripheral) { tell(.mtuChanged(link.peer.id, mtu)) }
         if link.halves.contains(.central) { tellCentral(.mtuChanged(link.peer.id, mtu)) }
     }
 
-    /// Reports a change or a request of connection parameters, once, to the role that the link belongs to.
+    /// Reports a change or a request of connection parameters, to the role in which the link was made.
     func tell(_ report: ConnectionParameterReport, of link: Link) {
         switch link.role {
         case .peripheral: tell(.parameters(link.peer.id, report))
@@ -109,7 +111,7 @@ final class RadioSinks {
         }
     }
 
-    /// Reports that there is room again on links.
+    /// Reports that there is room again for values or writes.
     func tell(_ ready: Outbound.Ready, of links: LinkTable) {
         if ready.values { tell(.readyToSend) }
         for link in ready.writes {
@@ -117,7 +119,7 @@ final class RadioSinks {
         }
     }
 
-    /// Reports a new Bluetooth state to both roles, preceded by the error if the controller is lost.
+    /// Reports a new Bluetooth state to both roles, after the error if the controller was lost.
     func report(_ state: RadioState, after loss: RadioError? = nil) {
         if let loss { tell(.lost(loss)) }
         tell(.stateChanged(state))
@@ -132,7 +134,7 @@ final class RadioSinks {
 }
 
 extension RadioWarning {
-    /// Advertising begins when a link ends, as the controller cannot have both.
+    /// The warning that advertising waits for the end of a link, because the controller cannot do both.
     static func advertisingWaits(_ controller: String) -> RadioWarning {
         let message =
             "\(controller) cannot advertise while it is connected; it advertises again after a link ends"
@@ -141,7 +143,7 @@ extension RadioWarning {
 }
 
 extension RadioEvent {
-    /// The central whose request caused this event, or `nil` if no request did.
+    /// The central that caused this event by a request, or `nil` if no request did.
     fileprivate var requester: Peer.ID? {
         switch self {
         case .read(let request), .answeredRead(let request, _): request.central

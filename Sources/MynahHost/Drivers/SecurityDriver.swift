@@ -6,17 +6,17 @@ import MynahSupport
 ///
 /// The driver is confined to the radio's executor.
 final class SecurityDriver {
-    /// An action for the drivers of ATT and GATT.
+    /// An action for the driver of the links.
     enum Action {
-        /// A PDU was queued.
+        /// Send the data that was queued.
         case sendData
-        /// The peer of a link has a new identity.
+        /// The identity of a link's peer has become known.
         case peerChanged(Peer, link: ConnectionHandle)
-        /// A link is encrypted, by a bond or by a pairing.
+        /// The link is encrypted, after pairing or with a bond.
         case secured(link: ConnectionHandle, Bond?)
-        /// Apply a bonded client's saved configuration to its new link.
+        /// Apply a bond's saved client configuration to its new link.
         case restore(Bond, link: ConnectionHandle)
-        /// A bond was made; save the configuration of its link in it.
+        /// A bond was made: save the client configuration of its link in it.
         case bonded(link: ConnectionHandle)
     }
 
@@ -25,12 +25,12 @@ final class SecurityDriver {
     private let sinks: RadioSinks
     private let controller: ControllerDriver
     private let acl: ACLDriver
-    /// Passes an action to the other drivers.
+    /// Passes an action to the driver of the links.
     var act: (Action) -> Void = { _ in }
-    /// The radio that the driver belongs to, for later answers.
+    /// The radio that the driver belongs to, for answers that come later.
     weak var radio: HostRadio?
     var manager: SecurityManager
-    /// Calls that wait for a link to be secured, by number.
+    /// Calls of `pair` that have not ended, by number.
     private(set) var pairings: [UInt64: CheckedContinuation<Result<Void, RadioError>, Never>] = [:]
     private var lastPairing: UInt64 = 0
 
@@ -57,10 +57,10 @@ final class SecurityDriver {
     /// The bonds with peers, and the radio's own keys.
     var bonds: BondStore { manager.bonds }
 
-    /// Pairs, or encrypts with the key of an earlier pairing, and returns when the link is encrypted.
+    /// Pairs, or encrypts with the key of a bond, and returns when the link is encrypted.
     ///
-    /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends
-    /// first.
+    /// If the peer is a central, a Security Request is sent to it. Throws `pairingFailed`, or `disconnected`
+    /// if the link ends first.
     func pair(_ peer: Peer.ID) async throws(RadioError) {
         let handle = try acl.table.handle(of: peer)
         let result = await withCheckedContinuation { continuation in
@@ -84,7 +84,7 @@ final class SecurityDriver {
             resolvingKey: manager.bonds.identityResolvingKey, random: manager.random.split())
     }
 
-    /// A static random address that no advertising set and no bond uses.
+    /// A new static random address, different from all others of the radio.
     func newStaticAddress() -> DeviceAddress {
         var random = manager.random.split()
         return PrivateAddress.fixed(from: &random)
@@ -100,7 +100,7 @@ final class SecurityDriver {
             manager.bonds.identityResolvingKey, every: interval, at: now, random: manager.random.split())
     }
 
-    /// Handles that the peer, or the user, took too long to pair.
+    /// Handles the timeout of a pairing.
     func pairingDue(_ link: ConnectionHandle) {
         change(link) { $0.expire(link, at: $1, &$2) }
     }
@@ -159,7 +159,7 @@ final class SecurityDriver {
             pending.whenAnswered { [weak radio] answer in
                 radio?.perform { $0.security.answered(question, answer) }
             }
-        // That is the answer to a request.
+        // These are answers to reads and writes, not to pairing.
         case .answer, .later: answered(question, .declined)
         }
     }
@@ -176,9 +176,9 @@ final class SecurityDriver {
         change { $0.load(file.load(acceptsSimulated: $0.random.isSimulated), &$2) }
     }
 
-    /// Requests that the bonds are written.
+    /// Queues the bonds to be written.
     ///
-    /// Later reports can be held back until the bonds are written.
+    /// Later reports can be held back until they are written.
     private func saveBonds() {
         environment.options.bonds?.save(manager.bonds) { [weak radio] problem in
             let warning = RadioWarning("bondsNotKept", "the bonds cannot be saved: \(problem)")

@@ -4,18 +4,19 @@ import MynahCore
 struct Attribute: Hashable, Sendable {
     /// The source of a value.
     enum Content: Hashable, Sendable {
-        /// Constant bytes that no client can write.
+        /// Bytes that never change.
         case constant([UInt8])
-        /// A characteristic's value or a descriptor's value. `fixed` is the value if the host answers without
-        /// asking the publisher.
+        /// The value of a characteristic or descriptor.
+        ///
+        /// `fixed` is the value if the host answers reads itself, or `nil` if the publisher answers them.
         case value(AttributeKey, fixed: [UInt8]?)
-        /// The Client Characteristic Configuration of a characteristic, kept for each client.
+        /// The Client Characteristic Configuration of a characteristic, stored per client.
         case configuration(AttributeKey, allows: CharacteristicProperties)
-        /// Client Supported Features (0x2B29), kept for each client.
+        /// Client Supported Features (0x2B29), stored per client.
         case clientFeatures
         /// The Database Hash (0x2B2A) of the current services.
         case databaseHash
-        /// The declaration of a service, which begins a group; `end` is the last handle of the group.
+        /// The declaration of a service, whose group ends with the handle `end`.
         case service(BluetoothUUID, isPrimary: Bool, end: AttributeHandle)
     }
 
@@ -23,9 +24,9 @@ struct Attribute: Hashable, Sendable {
     struct Access: Hashable, Sendable {
         var canRead = true
         var canWrite = false
-        /// `true` if a command can write the value too.
+        /// `true` if the value can also be written with a command.
         var canCommand = false
-        /// `true` if a signed command can write the value too.
+        /// `true` if the value can also be written with a signed command.
         var canSign = false
         var read = SecurityRequirement.open
         var write = SecurityRequirement.open
@@ -40,7 +41,7 @@ struct Attribute: Hashable, Sendable {
     var content: Content
 }
 
-/// The attribute types of declarations (Assigned Numbers, 3.5, 3.6).
+/// The types of declarations, and of the characteristics of the services GAP and GATT (Assigned Numbers).
 enum AttributeType {
     static let primaryService = BluetoothUUID(0x2800 as UInt16)
     static let secondaryService = BluetoothUUID(0x2801 as UInt16)

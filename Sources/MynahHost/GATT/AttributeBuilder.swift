@@ -19,7 +19,7 @@ struct AttributeBuilder {
 
     private var place: AttributeHandle
 
-    /// Determines a service's handles, so that any other service can include it.
+    /// Assigns handles to a service before it is added, so that other services can include it.
     mutating func place(_ service: ServiceDefinition) {
         let end = place + (service.attributeCount - 1)
         ranges[service.key] = (place, end, service.uuid)
@@ -36,7 +36,7 @@ struct AttributeBuilder {
             var writer = ByteWriter(capacity: 6)
             writer.write(range.start)
             writer.write(range.end)
-            // The UUID is there only in 16 bits (3.2).
+            // Only a 16-bit UUID is part of the declaration (3.2).
             if range.uuid.onAir.count == 2 { writer.write(range.uuid.onAir) }
             append(AttributeType.include, .declaration, .constant(writer.bytes))
         }
@@ -107,7 +107,7 @@ struct AttributeBuilder {
 extension CharacteristicProperties {
     /// Whether the properties need a Characteristic Extended Properties descriptor.
     var hasExtended: Bool { !isDisjoint(with: [.extendedProperties, .reliableWrite, .writableAuxiliaries]) }
-    /// The eight property bits of the declaration, the last of which is Extended Properties.
+    /// The property bits of the characteristic declaration, with Extended Properties if needed.
     var declared: CharacteristicProperties {
         var declared = CharacteristicProperties(rawValue: rawValue & 0x7F)
         if hasExtended { declared.insert(.extendedProperties) }
@@ -126,9 +126,9 @@ extension ServiceDefinition {
 }
 
 extension [ServiceDefinition] {
-    /// The types, properties and order of a batch's attributes.
+    /// A description of the services' attributes: their types, properties and order.
     ///
-    /// A batch of the same shape may reuse the handles of a withdrawn one.
+    /// Services with equal shapes can use the same handles, one after the other.
     var shape: [UInt8] {
         var writer = ByteWriter()
         for service in self {

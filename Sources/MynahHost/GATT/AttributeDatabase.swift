@@ -14,18 +14,18 @@ struct AttributeDatabase: Sendable {
     }
 
     private(set) var attributes: [Attribute] = []
-    /// The Database Hash, once it has been calculated; replaced when the services change.
+    /// The Database Hash, or `nil` until it is needed after a change of the services.
     private var madeHash = Lock<[UInt8]?>(nil)
     private var batches: [Batch] = []
     private var handles: [AttributeKey: AttributeHandle] = [:]
-    /// The disabled attributes, which no client may access: descriptors, and Client Characteristic
-    /// Configurations by their characteristic.
+    /// The disabled attributes, which no client may access: descriptors by their own keys, and Client
+    /// Characteristic Configurations by the characteristics' keys.
     private var disabled: (texts: Set<AttributeKey>, configurations: Set<AttributeKey>) = ([], [])
 
     /// The Database Hash of the published services.
     ///
-    /// Calculated at the first use, because few devices are asked for it, and libcrypto allocates 200 kB for
-    /// the first one.
+    /// The hash is calculated only when it is needed. Few clients read it, and libcrypto allocates 200 kB for
+    /// the first calculation.
     var hash: [UInt8] {
         madeHash.withLock { made in
             if let made { return made }
@@ -35,30 +35,29 @@ struct AttributeDatabase: Sendable {
         }
     }
 
-    /// The handle of a published attribute.
+    /// The handle of an attribute, or `nil` if it is not published.
     func handle(of key: AttributeKey) -> AttributeHandle? { handles[key] }
 
     subscript(handle: AttributeHandle) -> Attribute? {
         index(from: handle).flatMap { attributes[$0].handle == handle ? attributes[$0] : nil }
     }
 
-    /// The attributes of a range, in order.
+    /// The attributes in a range of handles, in order.
     subscript(range: ClosedRange<AttributeHandle>) -> ArraySlice<Attribute> {
         guard let start = index(from: range.lowerBound) else { return [] }
         let end = attributes[start...].partitionPoint { $0.handle > range.upperBound }
         return attributes[start..<end]
     }
 
-    /// The index of the first attribute with this handle or a higher one, or `nil` if there is none.
+    /// The index of the first attribute with at least this handle, or `nil` if there is none.
     private func index(from handle: AttributeHandle) -> Int? {
         let index = attributes[...].partitionPoint { $0.handle >= handle }
         return index < attributes.endIndex ? index : nil
     }
 
-    /// Publishes services and returns their handles, or `nil` if there are not enough handles left.
+    /// Publishes services; returns their handles, or `nil` if there are too few free handles.
     ///
-    /// With `isOwn`, these are the host's own services, some of whose values are calculated or kept for each
-    /// client.
+    /// `isOwn` means the host's own services; some of their values are calculated or stored per client.
     mutating func publish(
         _ services: [ServiceDefinition], isOwn: Bool = false
     ) -> ClosedRange<AttributeHandle>? {
@@ -85,7 +84,7 @@ struct AttributeDatabase: Sendable {
         return range
     }
 
-    /// Withdraws services; the range is the one that `publish` returned.
+    /// Withdraws the services in a range that `publish` returned.
     mutating func withdraw(_ range: ClosedRange<AttributeHandle>) {
         guard let place = batches.firstIndex(where: { $0.range == range && $0.isPublished }) else { return }
         batches[place].isPublished = false
@@ -94,7 +93,7 @@ struct AttributeDatabase: Sendable {
         madeHash = Lock(nil)
     }
 
-    /// Sets a value with which the host answers reads of an attribute; with `nil`, the publisher is asked.
+    /// Sets the value with which the host answers reads, or `nil` if the publisher answers them.
     mutating func setFixed(_ value: [UInt8]?, of key: AttributeKey) {
         guard let handle = handles[key], let index = index(from: handle),
             case .value = attributes[index].content
@@ -102,7 +101,8 @@ struct AttributeDatabase: Sendable {
         attributes[index].content = .value(key, fixed: value)
     }
 
-    /// Disables or enables a characteristic's descriptors and its configuration; its value is not affected.
+    /// Disables or enables a characteristic's descriptors and Client Characteristic Configuration, but not
+    /// its value.
     mutating func setDisabled(_ isDisabled: Bool, _ characteristic: CharacteristicDefinition) {
         let descriptors = characteristic.descriptors.map(\.key)
         if isDisabled {
@@ -114,7 +114,7 @@ struct AttributeDatabase: Sendable {
         }
     }
 
-    /// `true` if no client may access an attribute now.
+    /// Whether clients may not access an attribute now.
     func isDisabled(_ attribute: Attribute) -> Bool {
         switch attribute.content {
         case .value(let key, _): disabled.texts.contains(key)
@@ -123,8 +123,8 @@ struct AttributeDatabase: Sendable {
         }
     }
 
-    /// The input of the Database Hash: the declarations with their values, and the types of the
-    /// descriptors that describe them (Core Specification, Vol 3, Part G, 7.3).
+    /// The input of the Database Hash: declarations with their values, and types of descriptors (Core
+    /// Specification, Vol 3, Part G, 7.3).
     var hashInput: [UInt8] {
         var writer = ByteWriter()
         for attribute in attributes {
@@ -145,7 +145,7 @@ struct AttributeDatabase: Sendable {
 }
 
 extension Attribute {
-    /// The value of a declaration.
+    /// The value of a declaration or of another attribute with constant content; empty for others.
     var constantValue: [UInt8] {
         switch content {
         case .constant(let value): value
@@ -157,14 +157,16 @@ extension Attribute {
 }
 
 extension BluetoothUUID {
-    /// The bytes of a type on the air, which are 16 or 128 bits (Core Specification, Vol 3, Part F, 3.2.1).
+    /// The bytes of a UUID in ATT, with 16 or 128 bits (Core Specification, Vol 3, Part F, 3.2.1).
     var onAir: [UInt8] {
         (width == .bits32 ? (assignedNumber == nil ? in128Bits : shortest) : self).littleEndianBytes
     }
 }
 
 extension ArraySlice {
-    /// The first index for which the predicate holds, if it also holds for all later ones.
+    /// The index of the first element that satisfies a predicate.
+    ///
+    /// All elements after it must also satisfy the predicate.
     func partitionPoint(where holds: (Element) -> Bool) -> Index {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahFaults
 
-/// The Client Characteristic Configurations that faults can name, by their characteristic.
+/// The keys of the Client Characteristic Configurations to which faults can refer.
 struct ConfigurationKeys: Sendable {
     private var keys: [AttributeKey: AttributeKey] = [:]
 
@@ -10,10 +10,10 @@ struct ConfigurationKeys: Sendable {
         keys[characteristic.key] = characteristic.configurationKey
     }
 
-    /// Removes a characteristic that is withdrawn.
     mutating func remove(_ characteristic: CharacteristicDefinition) { keys[characteristic.key] = nil }
 
-    /// The request in a PDU, or `nil` if it does not concern a Client Characteristic Configuration.
+    /// The request for a Client Characteristic Configuration to which faults may apply, or `nil` for other
+    /// requests.
     func request(_ request: ATTRequest, _ database: AttributeDatabase) -> LowerRequest? {
         guard !keys.isEmpty else { return nil }
         switch request {

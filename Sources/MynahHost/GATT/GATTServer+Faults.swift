@@ -2,9 +2,9 @@ import MynahCore
 import MynahFaults
 import MynahHCI
 
-// The requests about which faults decide before the server answers.
+// The requests to which faults apply before the server answers.
 extension GATTServer {
-    /// The request in a PDU to which faults apply below the sink, or `nil` if there is none.
+    /// The request in a PDU to which faults apply below the sink, or `nil` if they do not.
     func lowerRequest(
         in pdu: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity
     ) -> LowerRequest? {
@@ -28,7 +28,7 @@ extension GATTServer {
         }
     }
 
-    /// The characteristic that a write subscribes to, or `nil` if it subscribes to none.
+    /// The characteristic to which a write subscribes, or `nil` if the write is not a subscription.
     private func subscription(_ handle: AttributeHandle, _ value: [UInt8]) -> AttributeKey? {
         guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged,
             value.contains(where: { $0 != 0 })
@@ -56,8 +56,9 @@ extension GATTServer {
         return key
     }
 
-    /// Empties the queue of prepared writes if a fault refused the PDU that executes it; returns the handle
-    /// of a subscription in the queue.
+    /// Empties the prepare queue if a PDU executes it, because a fault refused that PDU.
+    ///
+    /// Returns the handle of a subscription in the queue, or `nil` if there is none.
     mutating func dropPrepared(executedBy pdu: [UInt8], _ link: ConnectionHandle) -> AttributeHandle? {
         guard case .executeWrite? = try? ATTRequest(pdu) else { return nil }
         defer { forgetPrepared(link) }

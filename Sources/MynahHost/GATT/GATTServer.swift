@@ -4,22 +4,22 @@ import MynahSupport
 
 /// The GATT server of a radio: the published services, and one ATT bearer for each link.
 ///
-/// This part has no I/O. It writes PDUs into `Outbound`, and requests everything else by actions.
+/// This state machine has no I/O: it queues PDUs in `Outbound`, and requests everything else by actions.
 struct GATTServer: Sendable {
     /// An action for the driver.
     enum Action {
         case event(RadioEvent)
         /// Report a read or a write that needs no answer of the sink.
         case request(RadioEvent)
-        /// Call `confirmationDue` at the given time, by which an indication must be confirmed.
+        /// Call `confirmationDue` at the given time, the deadline for the confirmation of an indication.
         case watchConfirmation(link: ConnectionHandle, Duration)
-        /// Save the state of a client in its bond, because the state has changed.
+        /// Save the changed state of a client in its bond.
         case remember(link: ConnectionHandle)
-        /// Ask the sink for the answer to a read or a write; pass the answer to `answered`.
+        /// Ask the sink to answer a read or a write, and pass its answer to `answered`.
         case ask(link: ConnectionHandle, RadioEvent)
-        /// Carry out a write if its PDU has the signature of the bonded client.
+        /// Carry out a write if its PDU has a valid signature of the bonded client.
         case signedWrite(link: ConnectionHandle, pdu: [UInt8], WriteRequest)
-        /// Report the new MTU; the client on this side uses the same bearer.
+        /// Report the new MTU, which also applies to the client on this side of the bearer.
         case mtuChanged(link: ConnectionHandle, Int)
     }
 
@@ -33,37 +33,37 @@ struct GATTServer: Sendable {
         var handle: AttributeHandle
         var key: AttributeKey
         var value: [UInt8]
-        /// `true` for a further piece of the value before it: only the last piece confirms the value.
+        /// `true` for the second and later pieces of a value, which is confirmed with its last piece.
         var isFurtherPiece = false
     }
 
-    /// The bearer of one link.
+    /// The server's end of one link's bearer.
     private struct Bearer {
         var peer: Peer
         var att = ATTServer()
-        /// Indications that wait until the sent one is confirmed.
+        /// Indications that wait for the confirmation of the sent one.
         var indications: [Indication] = []
-        /// The time by which the sent indication must be confirmed, or `nil` if there is none.
+        /// The deadline for the confirmation of the sent indication, or `nil` if there is none.
         var confirmBy: Duration?
-        /// Whether a call of `confirmationDue` is scheduled, and has not been made yet.
+        /// Whether the driver has scheduled a call of `confirmationDue` that has not come yet.
         var isWatched = false
-        /// Whether the warning about values that are too long for the link was reported.
+        /// Whether the warning about values that are too long for the link was already reported.
         var isToldTooShort = false
-        /// `true` unless a further piece of the value that was sent last waits.
+        /// `false` if further pieces of the last value are waiting.
         var hasSentAll: Bool { indications.first?.isFurtherPiece != true }
-        /// Whether an indication was not confirmed in time: the bearer must not be used any more (Core
+        /// Whether a confirmation did not come in time, after which the bearer must not be used (Core
         /// Specification, Vol 3, Part F, 3.3.3).
         var isDead = false
 
-        /// How to send a value to this client, if it is among `centrals`.
+        /// The way to send a value to this client.
         ///
-        /// The function is mutating so that the bearer is read in place: a bearer is large, and each value
-        /// that is sent calls this for each bearer.
+        /// `centrals` are the recipients, or `nil` for all subscribers. The function is mutating so that the
+        /// bearer is not copied: a bearer is large, and this is called for each bearer and value.
         mutating func route(
             _ handle: AttributeHandle, as delivery: Delivery, to centrals: [Peer.ID]?, unasked: UInt16
         ) -> Route {
-            // A change-unaware client is sent only the Service Changed indication (Vol 3, Part
-            // G, 2.5.2.1).
+            // To a change-unaware client, only the Service Changed indication is sent (Vol 3, Part G,
+            // 2.5.2.1).
             guard !isDead, att.client.awareness == .aware, centrals?.contains(peer.id) ?? true else {
                 return .none
             }
@@ -80,11 +80,11 @@ struct GATTServer: Sendable {
                 : .notification(mtu: att.mtu, takesMultiple: att.client.takesMultipleNotifications)
         }
 
-        /// The parts of a value to send on the link: the whole value, all of it in pieces, or its first bytes
-        /// (Core Specification, Vol 3, Part F, 3.4.7.1), cut as by
-        /// `updateValue(_:for:onSubscribedCentrals:)`.
+        /// The parts in which a value is sent on the link.
         ///
-        /// The first cut on a link causes a warning.
+        /// These are the whole value, all of it in pieces, or only its first bytes (Core Specification, Vol
+        /// 3, Part F, 3.4.7.1), as `updateValue(_:for:onSubscribedCentrals:)` does. The first cut on a link
+        /// causes a warning.
         mutating func parts(
             of value: [UInt8], _ attribute: AttributeKey, _ values: PublishedValues, _ isOfApp: Bool,
             _ actions: inout [Action]
@@ -107,13 +107,13 @@ struct GATTServer: Sendable {
 
     /// The way to send a value to a client.
     private enum Route {
-        /// The value is not sent: the client is not subscribed, or the value is for other clients.
+        /// The value is not sent: the client is not subscribed, not change-aware, or not a recipient.
         case none
         case notification(mtu: Int, takesMultiple: Bool)
         case indication
     }
 
-    /// The largest number of indications that wait for one central.
+    /// The largest number of indications that wait on one link.
     static let indicationLimit = 64
 
     /// The time in which a central must confirm an indication.
@@ -123,12 +123,13 @@ struct GATTServer: Sendable {
     private var lastPublication: UInt32 = 0
     /// The published characteristics, and the rules for sending their values.
     private(set) var values = PublishedValues()
-    /// How requests for services of apps are handled, by characteristic; withdrawn services are included,
-    /// because a fault can bring them back.
+    /// The modes of handling requests to apps' services, by characteristic.
+    ///
+    /// Withdrawn services are included, because a fault can publish them again.
     private var modes: [AttributeKey: ServingMode] = [:]
-    /// The Service Changed characteristic, or `nil` if the radio is not started or the device has none.
+    /// The Service Changed characteristic, or `nil` if the device has none or the radio is not started.
     private(set) var serviceChanged: AttributeKey?
-    /// The largest MTU that this side accepts, as client and as server.
+    /// The largest MTU that this side accepts, in either role.
     private(set) var largestMTU = ATTServer().ownMTU
     private var bearers = SortedMap<ConnectionHandle, Bearer>()
 
@@ -138,8 +139,7 @@ struct GATTServer: Sendable {
 
     // MARK: Services
 
-    /// Begins with the services that every server has, GAP and GATT, for a device that has not published
-    /// services yet.
+    /// Starts to serve as a device, with only the services GAP and GATT.
     mutating func begin(as identity: DeviceIdentity) {
         database = AttributeDatabase()
         publications = [:]
@@ -154,9 +154,9 @@ struct GATTServer: Sendable {
         _ = database.publish(identity.services(serviceChanged: changed), isOwn: true)
     }
 
-    /// Publishes services together; services that were published before get their former handles.
+    /// Publishes services together; services that were published before get their previous handles.
     ///
-    /// Throws `servicesRefused` if no handles are left.
+    /// Throws `servicesRefused` if there are too few free handles.
     mutating func publish(
         _ services: [ServiceDefinition], at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -185,7 +185,7 @@ struct GATTServer: Sendable {
         return PublishedServices(id: id, handles: handles)
     }
 
-    /// Withdraws services that were published together, with the clients' configurations of them.
+    /// Withdraws services that were published together, and deletes the clients' configurations of them.
     mutating func withdraw(
         _ services: PublishedServices.ID, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -203,12 +203,12 @@ struct GATTServer: Sendable {
         databaseChanged(range, at: now, &outbound, &actions)
     }
 
-    /// Sets the value with which the server answers by itself, or `nil` to ask the application.
+    /// Sets the value with which the server answers reads, or `nil` if the application answers them.
     mutating func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         database.setFixed(value, of: attribute)
     }
 
-    /// Sets how requests for services are handled from now on.
+    /// Sets how later requests to services are handled.
     mutating func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
         for characteristic in services.flatMap(\.characteristics) {
             modes[characteristic.key] = mode == .accessory ? nil : mode
@@ -216,8 +216,7 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Indicates a change of the attributes in a range to every client that subscribed to Service Changed
-    /// (Vol 3, Part G, 7.1).
+    /// Indicates changed attributes to every client that subscribed to Service Changed (Vol 3, Part G, 7.1).
     private mutating func databaseChanged(
         _ range: ClosedRange<AttributeHandle>, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -229,7 +228,7 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Indicates a range of changed handles; an indication that still waits is widened to include the range.
+    /// Indicates a range of changed handles; a waiting indication is replaced by one for both ranges.
     private mutating func indicateServiceChanged(
         _ range: ClosedRange<AttributeHandle>, _ link: ConnectionHandle, at now: Duration,
         _ outbound: inout Outbound,
@@ -256,19 +255,18 @@ struct GATTServer: Sendable {
 
     // MARK: Links
 
-    /// Adds a link.
     mutating func addLink(_ link: ConnectionHandle, to peer: Peer) {
         bearers[link] = Bearer(peer: peer)
         setOwnMTU(largestMTU, link)
     }
 
-    /// Removes a link that has ended; returns the characteristics that its client was subscribed to.
+    /// Removes a link; returns the characteristics to which its client was subscribed.
     mutating func end(_ link: ConnectionHandle) -> [AttributeKey] {
         defer { bearers[link] = nil }
         return forgetConfigurations(link) + values.unaskedKeys()
     }
 
-    /// Deletes the configuration of a client; returns the characteristics that it was subscribed to.
+    /// Deletes a client's configurations; returns the characteristics to which it was subscribed.
     mutating func forgetConfigurations(_ link: ConnectionHandle) -> [AttributeKey] {
         guard let index = bearers.index(of: link) else { return [] }
         defer { bearers[at: index].att.client.configurations = SortedMap() }
@@ -280,12 +278,12 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Handles a new address of a link's peer.
+    /// Sets the peer of a link after its identity has become known.
     mutating func peerChanged(_ peer: Peer, on link: ConnectionHandle) {
         bearers[link]?.peer = peer
     }
 
-    /// Adopts the MTU that the client on this side of the bearer has agreed on.
+    /// Adopts the MTU that the client on this side of the bearer has negotiated.
     mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].att.agreed(on: mtu)
@@ -294,17 +292,17 @@ struct GATTServer: Sendable {
     /// The MTU of a link, in bytes.
     func mtu(of link: ConnectionHandle) -> Int { bearers[link]?.att.mtu ?? GATT.defaultMTU }
 
-    /// Offers a special MTU on a link.
+    /// Sets the largest MTU that this side accepts on a link.
     mutating func setOwnMTU(_ mtu: Int, _ link: ConnectionHandle) {
         if let index = bearers.index(of: link) { bearers[at: index].att.ownMTU = mtu }
     }
 
-    /// The writes that a client has prepared.
+    /// The prepare queue of a client.
     func prepared(_ link: ConnectionHandle) -> [PrepareQueue.Entry] {
         bearers[link]?.att.prepared.entries ?? []
     }
 
-    /// Forgets the writes that a client has prepared.
+    /// Empties the prepare queue of a client.
     mutating func forgetPrepared(_ link: ConnectionHandle) {
         if let index = bearers.index(of: link) { bearers[at: index].att.prepared = PrepareQueue() }
     }
@@ -314,9 +312,9 @@ struct GATTServer: Sendable {
 
     // MARK: Requests
 
-    /// Handles a PDU of a client.
+    /// Handles a PDU of the client on a link.
     ///
-    /// `now` is evaluated only for the few PDUs that need it.
+    /// `now` is evaluated only for PDUs that need it.
     mutating func receive(
         _ bytes: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity,
         at now: @autoclosure () -> Duration,
@@ -376,9 +374,9 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Whether requests that the server answers by itself are reported.
+    /// Whether the server reports requests for an attribute that it answers itself.
     ///
-    /// Requests for published attributes are reported, and requests for the server's own services are not.
+    /// Such reports exist only for published attributes, not for the services GAP and GATT.
     private func reports(requestsFor key: AttributeKey) -> Bool {
         guard values.properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
@@ -387,9 +385,9 @@ struct GATTServer: Sendable {
 
     // MARK: Values
 
-    /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room.
+    /// Sends a value to each subscriber, or to none if one of them has no room.
     ///
-    /// A value that is too long for a link is cut to the length that fits, or sent in pieces.
+    /// A value that is too long for a link is cut, or sent in pieces.
     mutating func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?,
         at now: @autoclosure () -> Duration, _ outbound: inout Outbound, _ actions: inout [Action]
@@ -399,7 +397,8 @@ struct GATTServer: Sendable {
         }
         var count = 0
         let (unasked, isOfApp) = (values.unasked(attribute), modes[attribute] != nil)
-        // First whether all have room: a second try would send the value again to those that have it.
+        // All links are checked first: after a partial send, a second try would send the value to some of
+        // them again.
         for index in bearers.indices {
             switch bearers[at: index].route(handle, as: delivery, to: centrals, unasked: unasked) {
             case .none: continue
@@ -432,7 +431,7 @@ struct GATTServer: Sendable {
         return .sent(count)
     }
 
-    /// Whether a link accepts another value; if not, `Outbound` reports when it does.
+    /// Whether a link has room for another value; if not, `Outbound` reports when it has.
     private func hasRoom(at index: Int, _ isIndication: Bool, _ outbound: inout Outbound) -> Bool {
         let link = bearers.keys[index]
         guard outbound.takes(on: link) else {
@@ -446,14 +445,14 @@ struct GATTServer: Sendable {
         return true
     }
 
-    /// Whether a link accepts another indication, or has ended.
+    /// Whether a link has room for another indication; `true` if the link has ended.
     func takesIndications(_ link: ConnectionHandle) -> Bool {
         bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
     }
 
     // MARK: Indications
 
-    /// Sends an indication, or queues it until the sent one is confirmed.
+    /// Sends an indication, or queues it if the last one is not confirmed yet.
     private mutating func indicate(
         _ indication: Indication, _ link: ConnectionHandle, at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound,
@@ -492,7 +491,7 @@ struct GATTServer: Sendable {
         indicate(next, link, at: now(), &outbound, &actions)
     }
 
-    /// Handles the deadline that `watchConfirmation` requested.
+    /// Handles the time that `watchConfirmation` requested.
     mutating func confirmationDue(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].isWatched = false
@@ -511,10 +510,10 @@ struct GATTServer: Sendable {
 
     // MARK: Bonds
 
-    /// Restores the saved configuration of a bonded client (Vol 3, Part G, 3.3.3.3).
+    /// Restores a bonded client's saved configuration (Vol 3, Part G, 3.3.3.3).
     ///
-    /// If the client knows other services than the current ones, only its handles of the GATT service are
-    /// still valid, and Service Changed is indicated (2.5.2, 7.1).
+    /// If the services have changed, only the client's handles in the GATT service are still valid, and
+    /// Service Changed is indicated (2.5.2, 7.1).
     mutating func restore(
         _ bond: Bond, _ link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -536,7 +535,7 @@ struct GATTServer: Sendable {
         actions.append(.remember(link: link))
     }
 
-    /// Saves a client's configurations in its bond, and whether the client is change-aware.
+    /// Saves a client's configurations in its bond, and the Database Hash if the client is change-aware.
     func remember(_ link: ConnectionHandle, in bond: inout Bond) {
         guard let index = bearers.index(of: link) else { return }
         let att = bearers[at: index].att

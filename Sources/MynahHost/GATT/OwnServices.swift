@@ -3,8 +3,9 @@ import MynahSupport
 
 // The services that every server has.
 extension DeviceIdentity {
-    /// The services GAP and GATT (Core Specification, Vol 3, Part C, 12 and Part G, 7); `changed` is `nil`
-    /// without Service Changed.
+    /// The services GAP and GATT (Core Specification, Vol 3, Part C, 12 and Part G, 7).
+    ///
+    /// `changed` is the Service Changed characteristic, or `nil` if the device has none.
     func services(serviceChanged changed: CharacteristicDefinition?) -> [ServiceDefinition] {
         let name = CharacteristicDefinition(
             uuid: AttributeType.deviceName, properties: .read,
@@ -16,7 +17,7 @@ extension DeviceIdentity {
         let client = CharacteristicDefinition(
             uuid: AttributeType.clientSupportedFeatures, properties: [.read, .write])
         let hash = CharacteristicDefinition(uuid: AttributeType.databaseHash, properties: .read)
-        // No bit: there is no enhanced bearer.
+        // No feature is supported: there is no enhanced bearer.
         let server = CharacteristicDefinition(
             uuid: AttributeType.serverSupportedFeatures, properties: .read, value: [0])
         return [

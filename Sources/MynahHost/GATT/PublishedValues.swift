@@ -1,17 +1,16 @@
 import MynahCore
 
-/// The published characteristics: their properties, and the rules for sending their values.
+/// The published characteristics, with their properties and the rules for sending their values.
 struct PublishedValues: Sendable {
     /// The characteristics' properties, by key.
     private(set) var properties: [AttributeKey: CharacteristicProperties] = [:]
-    /// The rules for sending values, by characteristic, if they differ from the default.
+    /// The rules for sending values, by characteristic; characteristics with the default rules are left out.
     private var updates: [AttributeKey: UpdateRules] = [:]
     /// The characteristics whose values are sent without a subscription, in the order of their publication.
     private var unasked: [AttributeKey] = []
-    /// The Client Characteristic Configurations (0x2902) that faults can name.
+    /// The Client Characteristic Configurations (0x2902) to which faults can refer.
     private(set) var configurations = ConfigurationKeys()
 
-    /// Adds a published characteristic.
     mutating func add(_ characteristic: CharacteristicDefinition) {
         properties[characteristic.key] = characteristic.properties
         configurations.add(characteristic)
@@ -33,18 +32,19 @@ struct PublishedValues: Sendable {
 
     /// Divides a value for a link that carries `room` bytes at a time.
     ///
-    /// The result has only the first bytes (Core Specification, Vol 3, Part F, 3.4.7.1), or the whole value
-    /// in pieces.
+    /// The parts are the whole value in pieces, or only its first bytes (Core Specification, Vol 3, Part F,
+    /// 3.4.7.1).
     func parts(of value: [UInt8], _ key: AttributeKey, room: Int) -> (parts: [[UInt8]], isCut: Bool) {
         guard value.count > room else { return ([value], false) }
         if updates[key]?.isInPieces == true { return (value.pieces(of: room), false) }
         return ([Array(value.prefix(room))], true)
     }
 
-    // MARK: Values that are sent whether or not a client has configured that
+    // MARK: Values that are sent without a subscription
 
-    /// Returns the configuration of a client that has not written one; 0 if values are sent to subscribers
-    /// only.
+    /// Returns the configuration that is assumed of a client that has not written one.
+    ///
+    /// The result is 0 if values are sent only to subscribers.
     func unasked(_ key: AttributeKey) -> UInt16 {
         guard !updates.isEmpty, let rules = updates[key], rules.subscription != .asked else { return 0 }
         return properties[key]?.contains(.notify) == true ? 1 : 2
@@ -59,17 +59,18 @@ struct PublishedValues: Sendable {
         return delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central)
     }
 
-    /// Returns the characteristics of services whose values are sent without a subscription; `nil` means all
-    /// services.
+    /// Returns the characteristics whose values are sent without a subscription.
+    ///
+    /// `services` limits the result to these services; `nil` means all services.
     func unaskedKeys(of services: [ServiceDefinition]? = nil) -> [AttributeKey] {
         guard let services, !unasked.isEmpty else { return unasked }
         return services.flatMap(\.characteristics).map(\.key).filter { unasked.contains($0) }
     }
 
-    /// Returns the subscriptions to report when a client connects, because its values are sent without a
-    /// subscription.
+    /// Returns the subscription events to report when a client connects.
     ///
-    /// Only the given services count, or all of them with `nil`.
+    /// They are for characteristics whose values are sent without a subscription. `services` limits them to
+    /// these services; `nil` means all services.
     func unaskedEvents(for central: Peer.ID, of services: [ServiceDefinition]? = nil) -> [RadioEvent] {
         unaskedKeys(of: services).map {
             .subscribed($0, central, unasked($0) == 1 ? .notification : .indication)

@@ -1,4 +1,4 @@
-/// The reason to refuse a credit-based channel (Core Specification, Vol 3, Part A, 4.23).
+/// The reason for refusing a credit-based channel (Core Specification, Vol 3, Part A, 4.23).
 struct ChannelRefusal: RawRepresentable, Hashable, Sendable {
     var rawValue: UInt16
 
@@ -12,10 +12,10 @@ struct ChannelRefusal: RawRepresentable, Hashable, Sendable {
     static let sourceInUse = ChannelRefusal(rawValue: 0x000A)
     static let unacceptableParameters = ChannelRefusal(rawValue: 0x000B)
 
-    /// Whether the channel may be accepted after pairing.
+    /// Whether the channel may be accepted after pairing or encryption.
     var wantsSecurity: Bool { self == .insufficientAuthentication || self == .insufficientEncryption }
 
-    /// The reason in words, as in "the peer refused the channel: it has no room".
+    /// The reason in words, as in "the peer refused the channel: it requires pairing".
     var reason: String {
         switch self {
         case .unknownNumber: "the PSM is not published"

@@ -1,19 +1,18 @@
 import MynahSupport
 
-/// One end of an LE credit-based channel, without I/O (Core Specification, Vol 3, Part A, 3.4 and 10.1).
+/// One end of an LE credit-based channel (Core Specification, Vol 3, Part A, 3.4 and 10.1).
 ///
-/// The amount of received data is limited to a number of unread SDUs and one incomplete SDU. The peer gets no
-/// more credits until SDUs are read.
+/// This state machine has no I/O. Received data is limited to a number of unread SDUs and one incomplete SDU:
+/// the peer gets no more credits until SDUs are read.
 struct CreditChannel: Sendable {
-    /// The sizes that one end sends and accepts, in bytes.
+    /// The largest sizes that one end accepts, in bytes.
     struct Limits: Hashable, Sendable {
         /// The largest length of an SDU.
         var mtu = 2048
         /// The largest length of a frame's payload, chosen so that a frame fits into one Link Layer packet.
         var mps = 247
 
-        /// `true` if the MTU and the MPS are within the limits of the specification: both are at least 23
-        /// (4.22).
+        /// Whether the MTU and the MPS are in the allowed range: both are at least 23 (4.22).
         var areValid: Bool { mtu >= 23 && mps >= 23 && mps <= 65533 }
     }
 
@@ -24,7 +23,7 @@ struct CreditChannel: Sendable {
 
     /// The number of frames that a peer may send at first.
     static let initialCredits: UInt16 = 16
-    /// The number of unread SDUs from which the peer gets no more credits.
+    /// The number of unread SDUs at which the peer gets no more credits.
     static let unreadLimit = 4
 
     let own: Limits
@@ -36,7 +35,7 @@ struct CreditChannel: Sendable {
     private var buffer: [UInt8] = []
     private var needed: Int?
     private(set) var unread = 0
-    /// The credits that have not been given to the peer yet.
+    /// The number of received frames for which the peer has not got new credits.
     private var owed: UInt16 = 0
 
     init(own: Limits = Limits(), peer: Limits, credits: UInt16) {
@@ -73,7 +72,7 @@ struct CreditChannel: Sendable {
         return frames.removeFirst()
     }
 
-    /// Adds credits from the peer; throws if there are none, or more than 65535 together (4.24, 10.1).
+    /// Adds credits from the peer; throws if the number is 0, or if the total exceeds 65535 (4.24, 10.1).
     mutating func credited(_ count: UInt16) throws(Violation) {
         guard count > 0, sendCredits + Int(count) <= 0xFFFF else {
             throw Violation(reason: "it gave \(count.counting("credit")), and \(sendCredits) were left")
@@ -83,7 +82,7 @@ struct CreditChannel: Sendable {
 
     // MARK: In
 
-    /// Handles a frame, and returns the SDU that it completes, or `nil` if more frames have to follow.
+    /// Handles a frame; returns the SDU that is now complete, or `nil` if more frames must follow.
     mutating func receive(_ payload: [UInt8]) throws(Violation) -> [UInt8]? {
         guard receiveCredits > 0 else { throw Violation(reason: "it sent a frame without a credit") }
         guard payload.count <= own.mps else { throw Violation(reason: "a frame is longer than the MPS") }
@@ -107,14 +106,14 @@ struct CreditChannel: Sendable {
         return sdu
     }
 
-    /// Notes that an SDU was read.
+    /// Counts an SDU as read.
     mutating func wasRead() {
         unread = max(0, unread - 1)
     }
 
-    /// Returns the credits to give back to the peer now; 0 if none.
+    /// Returns the number of credits to give to the peer now, which may be 0.
     ///
-    /// Credits are collected to save signals, but a peer in the middle of an SDU must not run out of them.
+    /// Credits are collected to save signals, but the peer must not run out of them in the middle of an SDU.
     mutating func takeCredits() -> UInt16 {
         guard unread < Self.unreadLimit, owed >= Self.initialCredits / 2 || receiveCredits == 0 else {
             return 0

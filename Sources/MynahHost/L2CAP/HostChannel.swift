@@ -1,6 +1,6 @@
 import MynahCore
 
-/// A channel of a `HostRadio`, which is closed when the last reference to it is dropped.
+/// A channel of a `HostRadio`, which is closed when its last reference is released.
 final class HostChannel: L2CAPChannel {
     private let end: ChannelEnd
     private let radio: HostRadio

@@ -19,10 +19,10 @@ package struct L2CAPFrame: Hashable, Sendable {
     static let confirmation = L2CAPFrame(
         channel: Channel.attribute, payload: [ATTOpcode.handleValueConfirmation])
 
-    /// Whether the frame is a request of this side, which the peer answers or continues.
+    /// Whether the frame is a request of this side, or credits.
     ///
-    /// Such a frame is an ATT request, a request or credits on the signalling channel (4), or the first PDU
-    /// of a pairing (Vol 3, Part H, 3.3).
+    /// Requests are ATT requests, requests on the signalling channel (4), and the first PDU of a pairing (Vol
+    /// 3, Part H, 3.3).
     var isRequest: Bool {
         guard let code = payload.first else { return false }
         switch channel {
@@ -35,7 +35,7 @@ package struct L2CAPFrame: Hashable, Sendable {
         }
     }
 
-    /// The frame as a single packet, which must have room for it.
+    /// The frame as a single ACL packet; the controller must accept packets of this length.
     func whole(for handle: ConnectionHandle) -> H4Packet {
         var writer = ByteWriter(capacity: 8 + payload.count)
         writer.write(handle)
@@ -46,7 +46,7 @@ package struct L2CAPFrame: Hashable, Sendable {
         return H4Packet(.aclData, writer.bytes)
     }
 
-    /// The frame in packets of a size that the controller accepts.
+    /// The frame as ACL packets with at most `size` bytes of data.
     func packets(for handle: ConnectionHandle, of size: Int) -> [ACLPacket] {
         var writer = ByteWriter(capacity: 4 + payload.count)
         writer.write(UInt16(truncatingIfNeeded: payload.count))
@@ -72,27 +72,27 @@ package struct L2CAPReassembler: Sendable {
     /// Makes a reassembler for a link that has not received data yet.
     package init() {}
 
-    /// The number of bytes that are held, at most those of one PDU.
+    /// The number of buffered bytes, which all belong to one PDU.
     var pending: Int { buffer.count }
 
-    /// The channel of the incomplete PDU, or `nil` if there is no such PDU or its channel is not known yet.
+    /// The channel of the incomplete PDU, or `nil` if there is none or its header is incomplete.
     var channel: UInt16? {
         buffer.count < 4 ? nil : UInt16(buffer[2]) | UInt16(buffer[3]) << 8
     }
 
-    /// Adds a packet, and returns the PDU that it completes, if any.
+    /// Adds a packet; returns the PDU that is now complete, or `nil` if there is none.
     package mutating func add(_ packet: ACLPacket) -> L2CAPFrame? {
         add(packet.data[...], packet.boundary)
     }
 
-    /// Adds a packet's bytes, and returns the PDU that they complete, if any.
+    /// Adds a packet's bytes; returns the PDU that is now complete, or `nil` if there is none.
     package mutating func add(_ bytes: ArraySlice<UInt8>, _ boundary: ACLPacket.Boundary) -> L2CAPFrame? {
         switch boundary {
         case .first, .firstFlushable, .complete:
             needed = 0
             let start = bytes.startIndex
             if bytes.count >= 4, bytes.count == 4 + (Int(bytes[start]) | Int(bytes[start + 1]) << 8) {
-                // Most come whole.
+                // Most PDUs arrive in one packet.
                 buffer = []
                 return L2CAPFrame(
                     channel: UInt16(bytes[start + 2]) | UInt16(bytes[start + 3]) << 8,

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahHCI
 
-/// One link of an `L2CAPManager`: its signalling, and its LE credit-based channels (Core Specification, Vol
-/// 3, Part A, 3.4 and 10.1).
+/// The state of one link in an `L2CAPManager`: its signalling channel and its LE credit-based channels (Core
+/// Specification, Vol 3, Part A, 3.4 and 10.1).
 struct L2CAPLink: Sendable {
     typealias Action = L2CAPManager.Action
 
@@ -22,13 +22,13 @@ struct L2CAPLink: Sendable {
         self.role = role
     }
 
-    /// The index of the channel with this identifier at this side.
+    /// The index of the channel with this identifier on this side, or `nil` if there is none.
     func place(own: UInt16) -> Int? { channels.firstIndex { $0.key.channel == own } }
 
-    /// The index of the channel with this identifier at the peer's side.
+    /// The index of the channel with this identifier on the peer's side, or `nil` if there is none.
     func place(peer: UInt16) -> Int? { channels.firstIndex { $0.peer == peer } }
 
-    /// The index of the channel with a key.
+    /// The index of the channel with a key, or `nil` if there is none.
     func place(of key: ChannelKey) -> Int? { channels.firstIndex { $0.key == key } }
 
     /// Returns a free channel identifier, or `nil` if the link has its largest number of channels.
@@ -52,10 +52,10 @@ struct L2CAPLink: Sendable {
 
     // MARK: Sending
 
-    /// Sends an SDU on the channel at an index; returns whether all of it was sent, and otherwise `sent`
-    /// follows.
+    /// Sends an SDU on a channel; returns whether all of it was sent.
     ///
-    /// Throws `valueTooLong` if the SDU is longer than the peer accepts.
+    /// If not, the action `sent` follows later. Throws `valueTooLong` if the SDU is longer than the peer
+    /// accepts.
     mutating func send(
         _ bytes: [UInt8], at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(RadioError) -> Bool {
@@ -69,9 +69,7 @@ struct L2CAPLink: Sendable {
         return !channels[place].isSendAwaited
     }
 
-    /// Continues to send on all channels, as much as the link has room for.
-    ///
-    /// Returns `true` if it sent anything.
+    /// Continues to send on all channels, while the link has room; returns whether anything was sent.
     mutating func fill(_ outbound: inout Outbound, _ actions: inout [Action]) -> Bool {
         var isAny = false
         for place in channels.indices
@@ -82,7 +80,7 @@ struct L2CAPLink: Sendable {
         return isAny
     }
 
-    /// Adds credits from the peer to the channel at an index.
+    /// Adds credits from the peer to a channel, and sends what they allow.
     mutating func credited(
         _ count: UInt16, at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(CreditChannel.Violation) {
@@ -90,7 +88,7 @@ struct L2CAPLink: Sendable {
         pump(place, &outbound, &actions)
     }
 
-    /// Sends as much as a channel's credits and the link's room allow.
+    /// Sends frames of a channel while there are credits and the link has room.
     private mutating func pump(_ place: Int, _ outbound: inout Outbound, _ actions: inout [Action]) {
         while outbound.takes(on: handle), let frame = channels[place].machine.nextFrame() {
             outbound.send(L2CAPFrame(channel: channels[place].peer, payload: frame), to: handle)
@@ -102,7 +100,7 @@ struct L2CAPLink: Sendable {
 
     // MARK: Receiving
 
-    /// Handles a frame of the channel at an index.
+    /// Handles a frame of a channel.
     mutating func receive(
         _ payload: [UInt8], at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(CreditChannel.Violation) {
@@ -119,7 +117,7 @@ struct L2CAPLink: Sendable {
         giveCredits(place, &outbound)
     }
 
-    /// Removes and returns a received SDU of the channel at an index, or returns `nil` if there is none.
+    /// Removes and returns a received SDU of a channel; returns `nil` if there is none.
     mutating func takeReceived(at place: Int, _ outbound: inout Outbound) -> [UInt8]? {
         guard !channels[place].inbox.isEmpty else { return nil }
         let sdu = channels[place].inbox.removeFirst()
@@ -128,7 +126,7 @@ struct L2CAPLink: Sendable {
         return sdu
     }
 
-    /// Requests the action `received` for the next SDU; returns `false` if it was requested already.
+    /// Requests the action `received` for a channel's next SDU; returns `false` if it is already requested.
     mutating func awaitNext(at place: Int) -> Bool {
         guard !channels[place].isAwaited else { return false }
         channels[place].isAwaited = true

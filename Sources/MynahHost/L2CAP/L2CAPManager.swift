@@ -2,11 +2,11 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The L2CAP of every link except for the fixed channels of ATT and SMP: signalling, and LE credit-based
+/// Manages L2CAP on every link, except the fixed channels of ATT and SMP: signalling, and LE credit-based
 /// channels.
 ///
-/// This part has no I/O. It writes frames into `Outbound`, and requests everything else by actions. A call is
-/// identified by its number, and a channel by its key; the driver holds the waiting calls.
+/// This state machine has no I/O. It queues frames in `Outbound`, and requests everything else by actions.
+/// The driver holds the waiting calls; here a call is known by its number, and a channel by its key.
 struct L2CAPManager: Sendable {
     /// An action for the driver.
     enum Action: Sendable {
@@ -14,37 +14,38 @@ struct L2CAPManager: Sendable {
         case opened(ChannelEnd)
         /// The call of `open` with this number has ended.
         case openEnded(call: UInt64, Result<ChannelEnd, RadioError>)
-        /// The call of `askForParameters` with this number has ended; the result is `false` if the central
-        /// refused.
+        /// The call of `askForParameters` with this number has ended.
+        ///
+        /// The result is `false` if the central refused.
         case parametersEnded(call: UInt64, Result<Bool, RadioError>)
-        /// Call `expire` at the given time, by which a request must be answered; with `nil`, no answer is
-        /// expected any more.
+        /// Call `expire` at the given time, the deadline of a request, or cancel that call if the time is
+        /// `nil`.
         case watchAnswer(link: ConnectionHandle, identifier: UInt8, Duration?)
-        /// The peripheral requested connection parameters, and was answered.
+        /// Report a peripheral's request for connection parameters, which was accepted or refused.
         case parametersRequested(link: ConnectionHandle, ConnectionParameterRequest)
-        /// The peripheral requested connection parameters, and the request was accepted: change them.
+        /// Change the connection parameters, as a peripheral has requested.
         case updateParameters(link: ConnectionHandle, ConnectionParameterRange)
-        /// The requested SDU, or `nil` if the channel was closed before it came.
+        /// The SDU requested with `awaitNext`, or `nil` if the channel was closed first.
         case received(ChannelKey, [UInt8]?)
         /// All data of a `send` was sent, or the channel was closed before.
         case sent(ChannelKey, Result<Void, RadioError>)
-        /// A channel is being closed because its peer violated the protocol.
+        /// A channel is closed because its peer violated the protocol; the text says how.
         case violated(String)
     }
 
-    /// The range of PSMs for published services (Core Specification, Vol 3, Part A, 4.22).
+    /// The PSMs that can be published (Core Specification, Vol 3, Part A, 4.22).
     static let numbers: ClosedRange<UInt16> = 0x0080...0x00FF
 
     /// The time in which a peer must answer a request.
     let timeout: Duration
     /// Whether the controller has the command that changes connection parameters.
     var canUpdateParameters = true
-    /// The rules by which the central accepts connection parameters.
+    /// The rules by which this side, as central, accepts connection parameters.
     var rules = ConnectionParameterRules.specification
-    /// The published PSMs, and whether each requires encryption.
+    /// The published PSMs; the value is `true` if the PSM requires encryption.
     private var services: [UInt16: Bool] = [:]
     private var links = SortedMap<ConnectionHandle, L2CAPLink>()
-    /// Unread SDUs of channels that are closed.
+    /// The unread SDUs of closed channels.
     private(set) var unread: [ChannelKey: [[UInt8]]] = [:]
     private var openCount = 0
     private var lastChannel: UInt64 = 0
@@ -57,7 +58,7 @@ struct L2CAPManager: Sendable {
     /// Whether any link has a channel.
     var hasChannels: Bool { openCount > 0 }
 
-    /// Forgets everything except for the last numbers of calls and channels, so that no key is used again.
+    /// Removes all state, except the last numbers of calls and channels: no key may be used twice.
     mutating func removeAll() {
         var new = L2CAPManager(timeout: timeout)
         new.rules = rules
@@ -68,7 +69,6 @@ struct L2CAPManager: Sendable {
 
     // MARK: Links
 
-    /// Adds a link.
     mutating func addLink(_ link: ConnectionHandle, to peer: Peer.ID, as role: LEConnection.Role) {
         links[link] = L2CAPLink(link, to: peer, as: role)
     }
@@ -164,13 +164,13 @@ struct L2CAPManager: Sendable {
         outbound.send(signal.frame(identifier: identifier), to: link)
     }
 
-    /// Handles the deadline that `watchAnswer` requested (6.2.1).
+    /// Handles the deadline of a request (6.2.1).
     mutating func expire(_ identifier: UInt8, on link: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = links.index(of: link) else { return }
         answered(nil, identifier, index, &actions)
     }
 
-    /// Handles the answer to a request, or `nil` if none came in time.
+    /// Ends a request with its answer, or with `nil` if no answer came in time.
     private mutating func answered(
         _ answer: L2CAPSignal?, _ identifier: UInt8, _ index: Int, _ actions: inout [Action]
     ) {
@@ -187,7 +187,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// The result of a request that got no answer.
+    /// The action that ends a request without an answer.
     private func failure(of request: Signalling.Request) -> Action {
         switch request {
         case .openChannel(let call, _, _):
@@ -237,7 +237,9 @@ struct L2CAPManager: Sendable {
         if let answer { outbound.send(answer.frame(identifier: identifier), to: link) }
     }
 
-    /// Answers the peripheral's request for connection parameters; only a central answers one (4.20).
+    /// Answers a peripheral's request for connection parameters.
+    ///
+    /// A peripheral itself rejects such requests (4.20).
     private func parametersWanted(
         _ range: ConnectionParameterRange, _ index: Int, _ actions: inout [Action]
     ) -> L2CAPSignal {
@@ -252,7 +254,7 @@ struct L2CAPManager: Sendable {
         return .parameterUpdateResponse(isAccepted: isAccepted)
     }
 
-    /// Returns the reason to refuse a request for a channel, or `nil` to accept it (4.22, 4.23).
+    /// Returns the reason for refusing a requested channel, or `nil` to accept it (4.22, 4.23).
     private func refusal(
         _ psm: UInt16, _ source: UInt16, _ theirs: CreditChannel.Limits, _ index: Int,
         _ security: LinkSecurity
@@ -297,7 +299,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// Accepts a request for a channel: queues the response, and reports the channel.
+    /// Accepts a requested channel: queues the response, and reports the channel.
     private mutating func accept(
         _ psm: UInt16, _ source: UInt16, _ theirs: CreditChannel.Limits, _ credits: UInt16,
         _ identifier: UInt8, _ index: Int, _ outbound: inout Outbound, _ actions: inout [Action]
@@ -334,14 +336,15 @@ struct L2CAPManager: Sendable {
             .disconnectionRequest(destination: channel.peer, source: key.channel), &outbound)
     }
 
-    /// Closes a channel whose received data nobody will read.
+    /// Closes a channel, and discards its unread SDUs.
     mutating func drop(_ key: ChannelKey, _ outbound: inout Outbound, _ actions: inout [Action]) {
         close(key, &outbound, &actions)
         unread[key] = nil
     }
 
-    /// Handles the peer's request to close a channel; returns the response, or `nil` if the identifiers are
-    /// not those of one channel (4.6).
+    /// Handles the peer's request to close a channel (4.6).
+    ///
+    /// Returns the response, or `nil` if the two identifiers do not belong to the same channel.
     private mutating func closedByPeer(
         own: UInt16, peer: UInt16, _ index: Int, _ actions: inout [Action]
     ) -> L2CAPSignal? {
@@ -353,7 +356,7 @@ struct L2CAPManager: Sendable {
         return .disconnectionResponse(destination: own, source: peer)
     }
 
-    /// Notes that a channel is closed: its received SDUs can still be read.
+    /// Ends the calls of a closed channel, whose received SDUs can still be read.
     private mutating func ended(_ channel: OpenChannel, _ actions: inout [Action]) {
         openCount -= 1
         if !channel.inbox.isEmpty { unread[channel.key] = channel.inbox }
@@ -371,10 +374,10 @@ struct L2CAPManager: Sendable {
 
     // MARK: Data
 
-    /// Sends an SDU; returns whether all of it was sent, and otherwise `sent` follows.
+    /// Sends an SDU; returns whether all of it was sent.
     ///
-    /// Throws `disconnected` if the channel is closed, `valueTooLong` if the SDU is longer than the peer
-    /// accepts.
+    /// If not, the action `sent` follows later. Throws `disconnected` if the channel is closed, and
+    /// `valueTooLong` if the SDU is longer than the peer accepts.
     mutating func send(
         _ bytes: [UInt8], over key: ChannelKey, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(RadioError) -> Bool {
@@ -384,16 +387,14 @@ struct L2CAPManager: Sendable {
         return try links[at: index].send(bytes, at: place, &outbound, &actions)
     }
 
-    /// Continues to send on all links, as much as they have room for.
-    ///
-    /// Returns `true` if it sent anything.
+    /// Continues to send on all links, while they have room; returns whether anything was sent.
     mutating func fill(_ outbound: inout Outbound, _ actions: inout [Action]) -> Bool {
         var isAny = false
         for index in links.indices where links[at: index].fill(&outbound, &actions) { isAny = true }
         return isAny
     }
 
-    /// Adds credits from the peer.
+    /// Adds credits from the peer to the channel with this identifier on the peer's side.
     private mutating func credited(
         _ count: UInt16, peer: UInt16, _ index: Int, _ outbound: inout Outbound, _ actions: inout [Action]
     ) {
@@ -405,7 +406,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// Handles a frame of a channel.
+    /// Handles a frame of the channel with this identifier on this side.
     private mutating func receive(
         _ payload: [UInt8], _ own: UInt16, _ index: Int, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -433,8 +434,9 @@ struct L2CAPManager: Sendable {
         return unread[key]?.removeFirst()
     }
 
-    /// Requests the action `received` for the next SDU; returns `false` if the channel is closed, or if it
-    /// was requested already.
+    /// Requests the action `received` for the next SDU of a channel.
+    ///
+    /// Returns `false` if the channel is closed, or if the action is already requested.
     mutating func awaitNext(_ key: ChannelKey) -> Bool {
         guard let (index, place) = find(key) else { return false }
         return links[at: index].awaitNext(at: place)

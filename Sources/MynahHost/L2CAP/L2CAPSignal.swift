@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A command of the LE signalling channel (Core Specification, Vol 3, Part A, 4).
 enum L2CAPSignal: Hashable, Sendable {
-    /// The reason to reject a command.
+    /// The reason for rejecting a command.
     enum Rejection: UInt16, Hashable, Sendable {
         case notUnderstood = 0x0000
         case signallingMTUExceeded = 0x0001
@@ -11,7 +11,7 @@ enum L2CAPSignal: Hashable, Sendable {
     }
 
     case reject(Rejection)
-    /// Rejects a request for a channel that this side, or the sender, does not have (4.1).
+    /// Rejects a command for a channel that does not exist (4.1).
     case rejectChannel(local: UInt16, remote: UInt16)
     case disconnectionRequest(destination: UInt16, source: UInt16)
     case disconnectionResponse(destination: UInt16, source: UInt16)
@@ -21,16 +21,16 @@ enum L2CAPSignal: Hashable, Sendable {
     case creditConnectionResponse(
         destination: UInt16, mtu: UInt16, mps: UInt16, credits: UInt16, result: UInt16)
     case credits(channel: UInt16, count: UInt16)
-    /// An unknown signal, or a signal with a wrong length.
+    /// A command with an unknown code or a wrong length.
     case unknown(code: UInt8)
 
-    /// The command in a PDU and its identifier, or `nil` if the PDU contains no command.
+    /// The command in a PDU and its identifier, or `nil` if the PDU is too short or the identifier is 0.
     static func parse(_ bytes: [UInt8]) -> (identifier: UInt8, signal: L2CAPSignal)? {
         var reader = ByteReader(bytes)
         guard let code = reader.readUInt8(), let identifier = reader.readUInt8(),
             let length = reader.readUInt16()
         else { return nil }
-        // An LE signalling PDU holds one command (4), and an identifier of zero is none.
+        // An LE signalling PDU contains one command, and zero is not a valid identifier (4).
         guard identifier != 0 else { return nil }
         guard reader.remaining == Int(length), let signal = parse(code, &reader), reader.isAtEnd else {
             return (identifier, .unknown(code: code))
@@ -74,7 +74,7 @@ enum L2CAPSignal: Hashable, Sendable {
         }
     }
 
-    /// The command as a PDU, with this identifier.
+    /// The command as a PDU.
     func bytes(identifier: UInt8) -> [UInt8] {
         let (code, numbers): (UInt8, [UInt16]) =
             switch self {
@@ -99,7 +99,7 @@ enum L2CAPSignal: Hashable, Sendable {
         for number in numbers { writer.write(number) }
         return writer.bytes
     }
-    /// The command as a frame, with this identifier.
+    /// The command as a frame of the signalling channel.
     func frame(identifier: UInt8) -> L2CAPFrame {
         L2CAPFrame(channel: L2CAPFrame.Channel.signalling, payload: bytes(identifier: identifier))
     }

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// Identifies a channel for as long as the radio exists.
+/// Identifies a channel; no two channels of a radio ever have equal keys.
 struct ChannelKey: Hashable, Sendable {
     var link: ConnectionHandle
     /// The channel identifier at this side.
@@ -9,27 +9,27 @@ struct ChannelKey: Hashable, Sendable {
     var number: UInt64
 }
 
-/// A channel as reported to its user.
+/// A channel's description for its user.
 struct ChannelEnd: Hashable, Sendable {
     var key: ChannelKey
-    /// The PSM that the channel was opened to.
+    /// The PSM to which the channel was opened.
     var psm: UInt16
     var peer: Peer.ID
-    /// The longest SDU that the peer accepts, in bytes.
+    /// The length of the longest SDU that the peer accepts, in bytes.
     var maximumLength: Int
 }
 
 /// The state of a channel in `L2CAPManager`.
 struct OpenChannel: Sendable {
     var key: ChannelKey
-    /// The PSM of this side that the channel was opened to, or `nil` if this side opened the channel.
+    /// The published PSM to which the peer opened the channel, or `nil` if this side opened the channel.
     var service: UInt16?
-    /// The channel identifier at the peer's side.
+    /// The channel identifier on the peer's side.
     var peer: UInt16
     var machine: CreditChannel
     /// Received SDUs that have not been read yet.
     var inbox: [[UInt8]] = []
-    /// Whether the next SDU was requested.
+    /// Whether a call waits for the next SDU.
     var isAwaited = false
     /// Whether a call waits for the action `sent`.
     var isSendAwaited = false

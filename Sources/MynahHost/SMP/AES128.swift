@@ -24,7 +24,7 @@ package enum AES128 {
         return encrypted
     }
 
-    /// The authentication code of a message, sixteen bytes (RFC 4493); the key has sixteen bytes too.
+    /// The authentication code of a message (RFC 4493); the code and the key have sixteen bytes each.
     static func cmac(of message: [UInt8], with key: [UInt8]) -> [UInt8] {
         precondition(key.count == blockSize)
         LibCrypto.setUp()
@@ -38,7 +38,7 @@ package enum AES128 {
         return code
     }
 
-    /// Decrypts a ciphertext, or returns `nil` if its authentication code is wrong (AES-CCM, RFC 3610, as in
+    /// Decrypts a ciphertext with AES-CCM; returns `nil` if its authentication code is wrong (RFC 3610, and
     /// Core Specification, Vol 6, Part E, 1).
     ///
     /// The nonce has thirteen bytes and the key sixteen; `header` is authenticated but not encrypted.

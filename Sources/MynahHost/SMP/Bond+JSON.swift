@@ -40,7 +40,7 @@ extension Bond {
         return .object(members)
     }
 
-    /// Makes a bond from a file; throws the name of the field that is wrong or missing.
+    /// Makes a bond from JSON; throws the name of a field that is invalid or missing.
     init(_ json: JSON) throws(FieldError) {
         guard let kind = json["addressType"]?.stringValue.flatMap(DeviceAddress.Kind.init),
             let address = json["address"]?.stringValue.flatMap({ DeviceAddress($0, kind: kind) })
@@ -77,12 +77,12 @@ extension Bond {
         }
     }
 
-    /// An invalid field of a bond's object.
+    /// The name of a field that is invalid or missing.
     struct FieldError: Error, Hashable, Sendable {
         var name: String
     }
 
-    // A field may be missing; one that is there must be right.
+    // Optional fields may be missing, but must be valid if present.
     private static func field<Value>(
         _ name: String, _ json: JSON, _ read: (JSON) -> Value?
     ) throws(FieldError) -> Value? {
@@ -105,7 +105,7 @@ extension Bond.LongTermKey {
         writer.write(rand)
         return .object([
             .init("value", .string(Hex.encode(value.bytes))), .init("ediv", .integer(Int(ediv))),
-            // 64 bits do not fit a JSON number everywhere.
+            // Not every JSON parser preserves numbers of 64 bits.
             .init("rand", .string(Hex.encode(writer.bytes))),
         ])
     }

@@ -1,37 +1,38 @@
 import MynahCore
 import MynahSupport
 
-/// The keys and the data of a bonded peer, with which it need not pair again (Core Specification, Vol 3,
-/// Part C, 9.4.4).
+/// The keys and other data that are stored about a bonded peer (Core Specification, Vol 3, Part C, 9.4.4).
 struct Bond: Hashable, Sendable {
-    /// A long-term key, with EDIV and Rand, which identify it and are zero with LE Secure Connections.
+    /// A long-term key with its EDIV and Rand, which are zero with LE Secure Connections.
     struct LongTermKey: Hashable, Sendable {
         var value: SecretKey
         var ediv: UInt16 = 0
         var rand: UInt64 = 0
     }
 
-    /// A signing key, and the lowest counter that is still valid.
+    /// A CSRK, and the lowest sign counter that is still valid.
     struct SigningKey: Hashable, Sendable {
         var value: SecretKey
         var counter: UInt32 = 0
     }
 
-    /// `true` if the keys follow from a seed, so that they give no protection.
+    /// `true` if the keys were derived from a seed, so that they give no protection.
     var isSimulated = false
     /// The peer's identity address.
     var identity: DeviceAddress
-    /// The address that the peer paired with, if that is neither a private address nor its identity address:
-    /// some devices distribute an identity address that they do not use.
+    /// The address with which the peer has paired, or `nil` if that is a private address or the identity
+    /// address.
+    ///
+    /// Some devices distribute an identity address that they do not use.
     var usedAddress: DeviceAddress?
-    /// The long-term key that the peer asks for when this side is the peripheral.
+    /// The long-term key that the controller requests when this side is the peripheral.
     var ownKey: LongTermKey?
     /// The long-term key with which this side encrypts as the central.
     var peerKey: LongTermKey?
     var keySize = 16
     var isAuthenticated = false
     var isSecureConnections = false
-    /// The key that resolves the peer's private addresses.
+    /// The IRK, which resolves the peer's private addresses.
     var identityResolvingKey: SecretKey?
     /// The local CSRK.
     var ownSigningKey: SigningKey?
@@ -41,9 +42,9 @@ struct Bond: Hashable, Sendable {
     var configurations: [AttributeHandle: UInt16] = [:]
     /// The Client Supported Features that the peer has written.
     var clientFeatures: [UInt8] = []
-    /// The handle of the peer's Service Changed, if this side is subscribed to it.
+    /// The value handle of the peer's Service Changed, or `nil` if this side is not subscribed.
     var serviceChanged: AttributeHandle?
-    /// The Database Hash of this device's services when the peer last knew them.
+    /// The Database Hash of the services that the peer knows.
     var databaseHash: [UInt8]?
 
     /// The security of a link that is encrypted with this bond.
@@ -69,18 +70,18 @@ struct Bond: Hashable, Sendable {
         return requirements
     }
 
-    /// Whether both bonds are with the same peer, by its identity address or by its identity resolving key.
+    /// Whether both bonds are with the same peer: they have the same identity address or the same IRK.
     func isOfSamePeer(as other: Bond) -> Bool {
         identity == other.identity
             || identityResolvingKey != nil && identityResolvingKey == other.identityResolvingKey
     }
 
-    /// Whether a link is less secure with this bond than with `other`.
+    /// Whether a link encrypted with this bond is less secure than one encrypted with `other`.
     func isWeaker(than other: Bond) -> Bool {
         security.isWeaker(than: other.security)
     }
 
-    /// Checks that the peer signed a PDU with a new counter; each counter is accepted once.
+    /// Checks that a PDU has a valid signature of the peer with a counter that was not used before.
     mutating func verify(signed pdu: [UInt8]) -> Bool {
         guard let key = peerSigningKey, key.counter < .max,
             let counter = SignedWrite.counter(of: pdu, with: key.value, from: key.counter), counter < .max
@@ -89,7 +90,7 @@ struct Bond: Hashable, Sendable {
         return true
     }
 
-    /// The PDU with this side's signature, or `nil` if there is no key or no counter is left.
+    /// The PDU with this side's signature, or `nil` if there is no key or the counter is exhausted.
     mutating func sign(_ pdu: [UInt8]) -> [UInt8]? {
         guard let key = ownSigningKey, key.counter < .max else { return nil }
         ownSigningKey?.counter = key.counter + 1
@@ -98,7 +99,7 @@ struct Bond: Hashable, Sendable {
 }
 
 extension Bond: CustomStringConvertible {
-    /// The peer and the strength of the bond, without keys.
+    /// The peer and the security of the bond, without keys.
     var description: String {
         "bond with \(identity), \(isSecureConnections ? "LE Secure Connections" : "LE legacy"), "
             + "\(isAuthenticated ? "authenticated" : "unauthenticated"), \(keySize) bytes"

@@ -1,19 +1,19 @@
 import MynahCore
 package import MynahSupport
 
-/// The file of a radio's bonds and its own keys.
+/// The file with a radio's bonds and its own keys.
 ///
-/// The file is replaced whole, on its writer's thread, and only its owner may read it. A file that cannot be
-/// used is renamed and never deleted. The state directory makes sure that a file belongs to one radio of one
-/// process at a time.
+/// The file is replaced as a whole, on its writer's thread, and only its owner may read it. A file that
+/// cannot be used is renamed and never deleted. The state directory ensures that only one radio uses a file
+/// at a time.
 public struct BondFile: Sendable {
     private let file: KeptFile
-    /// The file under its former name, which holds the bonds until they change.
+    /// The file at its former path, or `nil`; that file has the bonds until they change.
     private let former: Lock<KeptFile?>
-    /// The file's path.
+    /// The path of the file.
     public var path: String { file.path }
 
-    /// Writes the file; `settle()` returns when all changes are written.
+    /// The writer of the file; its `settle()` returns when all changes are written.
     let writer: FileWriter
 
     /// Makes a bond file with this path, which need not exist yet.
@@ -21,10 +21,10 @@ public struct BondFile: Sendable {
         self.init(path: path, writer: FileWriter())
     }
 
-    /// A bond file with this path; `writer` writes other files of the process too.
+    /// Makes a bond file with this path, written by `writer` like other files of the process.
     ///
-    /// If the file does not exist, the bonds of `formerPath` are read, and the first change renames that file
-    /// to this path.
+    /// If the file does not exist, the bonds are read from `formerPath`, and the first change renames that
+    /// file to `path`.
     package init(path: String, formerPath: String? = nil, writer: FileWriter) {
         file = KeptFile(path: path)
         former = Lock(formerPath.map { KeptFile(path: $0) })
@@ -37,13 +37,13 @@ public struct BondFile: Sendable {
         var warning: String?
         /// The bonds, or `nil` if there is no usable file.
         var store: BondStore?
-        /// `false` if an unusable file could not be renamed, so that it must not be overwritten.
+        /// `false` if the file is unusable and could not be renamed, so that it must not be overwritten.
         var mayReplace = true
     }
 
     /// Reads the bonds.
     ///
-    /// Bonds of a run with virtual time are left out with a warning, unless they are accepted.
+    /// Bonds of runs with virtual time are left out with a warning, unless `acceptsSimulated` is `true`.
     func load(acceptsSimulated: Bool) -> Contents {
         if file.exists { former.withLock { $0 = nil } }
         let file = former.withLock { $0 } ?? file
@@ -79,9 +79,9 @@ public struct BondFile: Sendable {
             + "and its keys follow from the seed; pair again"
     }
 
-    /// Replaces the content of the file, soon.
+    /// Queues new content for the file.
     ///
-    /// `failed` is called on another thread, once while the reason is the same.
+    /// `failed` is called on another thread, once for repeated failures with the same reason.
     func save(_ store: BondStore, failed: @escaping @Sendable (KeptFile.Problem) -> Void) {
         former.withLock { former in
             former?.move(to: file)

@@ -1,20 +1,21 @@
 import MynahCore
 import MynahSupport
 
-/// The bonds with peers, and the radio's own keys and address; a value that `BondFile` saves.
+/// The bonds with peers, and the radio's own keys and address, as saved by `BondFile`.
 struct BondStore: Hashable, Sendable {
-    /// The largest number of bonds; a new one replaces the least recently used.
+    /// The largest number of bonds; beyond it, a new bond replaces the least recently used one.
     static let limit = 64
     private static let version = 1
 
-    /// The key that generates the radio's private addresses, and is given to every peer; if it is lost, all
-    /// bonds are useless.
+    /// The radio's IRK, which generates its private addresses and is distributed to every peer.
+    ///
+    /// Without it, peers cannot recognize the radio, and all bonds are useless.
     let identityResolvingKey: SecretKey
-    /// `true` if the identity resolving key follows from a seed.
+    /// `true` if the IRK was derived from a seed.
     let isSimulated: Bool
-    /// A static address for a controller that has no public address, saved so that it stays the same.
+    /// The static address for a controller without a public address, saved so that it stays the same.
     var staticAddress: DeviceAddress?
-    /// The bonds, in the order of their last use.
+    /// The bonds, with the least recently used first.
     private(set) var bonds: [Bond] = []
 
     /// Makes an empty store with new keys.
@@ -23,7 +24,10 @@ struct BondStore: Hashable, Sendable {
         isSimulated = random.isSimulated
     }
 
-    /// The bond with the peer at an address, which is its identity address or one that its IRK resolves.
+    /// The bond with the peer that uses an address, or `nil` if there is none.
+    ///
+    /// A peer may use its identity address, the address with which it paired, and any address that its IRK
+    /// resolves.
     subscript(address: DeviceAddress) -> Bond? {
         bonds.first { $0.identity == address } ?? bonds.first { $0.usedAddress == address }
             ?? bonds.first { bond in
@@ -31,29 +35,29 @@ struct BondStore: Hashable, Sendable {
             }
     }
 
-    /// The key for a peer's request to encrypt (Core Specification, Vol 4, Part E, 7.7.65.5), or `nil` if the
-    /// peer has to pair.
+    /// The key for a central that starts encryption, or `nil` if it must pair (Core Specification, Vol 4,
+    /// Part E, 7.7.65.5).
     func key(for address: DeviceAddress, ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard let key = self[address]?.ownKey, key.ediv == ediv, key.rand == rand else { return nil }
         return key.value
     }
 
-    /// Adds a bond, and removes an older one with the same identity address or IRK.
+    /// Adds a bond, and removes older bonds with the same identity address or IRK.
     ///
-    /// The peer's subscriptions are removed with the old bond: a new bond begins without any (Vol 3,
-    /// Part G, 3.3.3.3).
+    /// The peer's subscriptions are removed with the old bond, because a new bond has none (Vol 3, Part G,
+    /// 3.3.3.3).
     mutating func keep(_ bond: Bond) {
         bonds.removeAll { $0.isOfSamePeer(as: bond) }
         if bonds.count >= Self.limit { bonds.removeFirst() }
         bonds.append(bond)
     }
 
-    /// The authenticated bond that `keep` would replace with a weaker one, or `nil` if there is none.
+    /// The authenticated bond that `keep` would replace by this weaker one, or `nil` if there is none.
     func stronger(than bond: Bond) -> Bond? {
         bonds.first { $0.isAuthenticated && $0.isOfSamePeer(as: bond) && bond.isWeaker(than: $0) }
     }
 
-    /// Changes the bond of a peer, and marks it as the most recently used.
+    /// Changes the bond of a peer, and marks it as most recently used; returns `false` if there is no bond.
     @discardableResult
     mutating func update(_ address: DeviceAddress, _ change: (inout Bond) -> Void) -> Bool {
         guard var bond = self[address], let index = bonds.firstIndex(where: { $0.identity == bond.identity })
@@ -66,19 +70,19 @@ struct BondStore: Hashable, Sendable {
         return true
     }
 
-    /// Removes bonds whose keys follow from a seed, and returns the identity addresses of their peers.
+    /// Removes bonds whose keys were derived from a seed; returns the identity addresses of their peers.
     mutating func removeSimulated() -> [DeviceAddress] {
         defer { bonds.removeAll(where: \.isSimulated) }
         return bonds.filter(\.isSimulated).map(\.identity)
     }
 
-    /// Forgets a peer.
+    /// Removes the bond of a peer.
     mutating func forget(_ address: DeviceAddress) {
         guard let identity = self[address]?.identity else { return }
         bonds.removeAll { $0.identity == identity }
     }
 
-    /// The store as JSON for its file, which only the owner may read.
+    /// The store as JSON for its file.
     var json: JSON {
         .object(
             [
@@ -90,7 +94,7 @@ struct BondStore: Hashable, Sendable {
                 ])
     }
 
-    /// Reads a store from the JSON of a file.
+    /// Makes a store from the JSON of its file; throws if the JSON is not valid.
     init(_ json: JSON) throws(RadioError) {
         guard let version = json["version"] else {
             throw RadioError(.stateDirectory, "the bonds have no version")

@@ -12,7 +12,8 @@ extension HCICommand {
         return HCICommand(.leEnableEncryption, writer.bytes)
     }
 
-    /// LE Long Term Key Request Reply, or with `nil` the Negative Reply (Vol 4, Part E, 7.8.25 and 7.8.26).
+    /// LE Long Term Key Request Reply, or the Negative Reply if the key is `nil` (Vol 4, Part E, 7.8.25 and
+    /// 7.8.26).
     static func longTermKeyReply(_ handle: ConnectionHandle, _ key: SecretKey?) -> HCICommand {
         var writer = ByteWriter(capacity: 18)
         writer.write(handle)

@@ -5,7 +5,7 @@ import MynahCore
 struct KeyExchange: Sendable {
     private let context: PairingContext
     private var own: PairingIdentity
-    /// The PDUs that have not been received yet, in order.
+    /// The codes of the PDUs that the peer must still send, in order.
     private var expected: [SMPPDU.Code]
     private var hasSent = false
     private(set) var bond: Bond
@@ -28,7 +28,7 @@ struct KeyExchange: Sendable {
 
     var isDone: Bool { hasSent && expected.isEmpty }
 
-    /// The PDUs to send before any PDU is received.
+    /// Returns the PDUs to send now; an initiator with keys to receive sends its own keys later.
     mutating func start(_ random: inout SecurityRandom) -> [PairingAction] {
         context.isInitiator && !expected.isEmpty ? [] : send(&random)
     }
@@ -40,13 +40,13 @@ struct KeyExchange: Sendable {
         expected.removeFirst()
         switch pdu {
         case .encryptionInformation(let key):
-            // No bits above the size that was agreed on.
+            // The bits above the agreed key size are zero.
             bond.peerKey = Bond.LongTermKey(value: key.masked(to: context.keySize))
         case .centralIdentification(let ediv, let rand):
             bond.peerKey?.ediv = ediv
             bond.peerKey?.rand = rand
         case .identityInformation(let key):
-            // A key of zeros says that there are no private addresses.
+            // A key of zeros means that the peer has no private addresses.
             bond.identityResolvingKey = key == .zero ? nil : key
         case .identityAddressInformation(let address):
             bond.identity = address
@@ -89,7 +89,7 @@ struct KeyExchange: Sendable {
 struct PairingIdentity: Hashable, Sendable {
     /// The identity address, public or static random.
     var address: DeviceAddress
-    /// The identity resolving key of the device's private addresses, or `nil` if it does not use them.
+    /// The IRK of the device's private addresses, or `nil` if it does not use any.
     var resolvingKey: SecretKey?
 }
 

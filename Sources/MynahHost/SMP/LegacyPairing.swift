@@ -1,13 +1,13 @@
 import MynahCore
 
-/// Phase 2 of LE legacy pairing, on either side (Core Specification, Vol 3, Part H, 2.3.5.2 to 2.3.5.5).
+/// Phase 2 of LE legacy pairing, for both roles (Core Specification, Vol 3, Part H, 2.3.5.2 to 2.3.5.5).
 struct LegacyPairing: Sendable {
     private enum Step {
-        /// Waits for the peer's confirm value.
+        /// The peer's confirm value is expected.
         case confirm
-        /// The peer has sent its confirm value, and this side's user has not entered the passkey yet.
+        /// The responder has the peer's confirm value, and its user has not entered the passkey yet.
         case entry([UInt8])
-        /// Waits for the peer's random value, which must match its confirm value.
+        /// The peer's random value is expected, which must match this confirm value.
         case random([UInt8])
         case done
     }
@@ -73,7 +73,8 @@ struct LegacyPairing: Sendable {
         _ value: [UInt8], _ key: SecretKey
     ) throws(SMPReason) -> [PairingAction] {
         let own = confirm(key, ownRandom)
-        // Both sides compute it in the same way: a peer that sends ours back does not know the key.
+        // The confirm value does not depend on the role: a peer could send this side's own value back without
+        // knowing the key.
         guard value != own else { throw .confirmValueFailed }
         step = .random(value)
         return [.send(context.isInitiator ? .pairingRandom(ownRandom) : .pairingConfirm(own))]
@@ -91,9 +92,9 @@ struct LegacyPairing: Sendable {
 enum Passkey {
     static let last: UInt32 = 999_999
 
-    /// The number that was entered, or `nil` if the answer is to another question.
+    /// The passkey in an answer, or `nil` if the answer is to another question.
     ///
-    /// Throws if the user declined, or entered a number that is not a valid passkey.
+    /// Throws if the user declined, or if the number has more than six digits.
     static func number(_ answer: PairingAnswer) throws(SMPReason) -> UInt32? {
         switch answer {
         case .agreed: return nil
@@ -102,7 +103,7 @@ enum Passkey {
         }
     }
 
-    /// A passkey as a key of 128 bits.
+    /// The passkey as the temporary key of 128 bits.
     static func key(_ passkey: UInt32) -> SecretKey {
         SecretKey(fitting: (0..<4).map { UInt8(truncatingIfNeeded: passkey >> (8 * $0)) })
     }

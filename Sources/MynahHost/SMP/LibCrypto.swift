@@ -2,10 +2,10 @@ import MynahCCrypto
 
 /// OpenSSL's libcrypto, version 3.
 enum LibCrypto {
-    /// Prepares the library; call it before any other of its functions.
+    /// Prepares the library; call this before its other functions.
     ///
-    /// The library reads no openssl.cnf, which could disable algorithms. It does not free its memory at exit,
-    /// when other threads may still use it.
+    /// The library reads no openssl.cnf, because that file could disable algorithms. It does not free its
+    /// memory at exit, because other threads may still use it then.
     static func setUp() { _ = isSetUp }
 
     private static let isSetUp =

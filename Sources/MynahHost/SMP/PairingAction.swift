@@ -1,42 +1,44 @@
 import MynahCore
 import MynahSupport
 
-/// An action of a pairing.
+/// An action that a pairing requests.
 enum PairingAction: Hashable, Sendable {
     /// Send a PDU on the Security Manager's channel.
     case send(SMPPDU)
-    /// Ask the user; the answer goes to `answer`. A number to display needs no answer.
+    /// Ask the user, and pass the answer to `answer`; a passkey to display needs no answer.
     case ask(PairingStep)
-    /// Use this key for the link: an initiator starts encryption with it, and EDIV and Rand are zero; a
-    /// responder keeps it for the controller's request.
+    /// Use this key for the link.
+    ///
+    /// An initiator starts encryption with it, with EDIV and Rand zero. A responder stores it until its
+    /// controller requests it.
     case encrypt(SecretKey)
-    /// Handle the peripheral's Security Request: encrypt with a bond that is strong enough, or start pairing.
+    /// Handle the peripheral's Security Request: encrypt with a sufficient bond, or start pairing.
     case securityRequested(AuthenticationRequirements)
-    /// The link is encrypted with the new key, and has this security.
+    /// The link is encrypted with the new key, which gives it this security.
     case secured(LinkSecurity)
     /// All keys were exchanged: save the bond.
     case bonded(Bond)
     /// Pairing has succeeded.
     case paired
-    /// Pairing is over.
+    /// Pairing has failed.
     case failed(PairingFailure)
 }
 
-/// The reason for which a pairing failed.
+/// The reason why a pairing failed.
 enum PairingFailure: Hashable, Sendable {
     /// This side ended the pairing.
     case refused(SMPReason)
     /// The peer ended the pairing.
     case refusedByPeer(SMPReason)
-    /// The peer did nothing for 30 s. No further PDU may be sent on this link's channel (Core Specification,
+    /// The peer sent nothing for 30 s, so no further SMP PDU may be sent on this link (Core Specification,
     /// Vol 3, Part H, 3.4).
     case timedOut
     /// This side's user did not answer a question for 30 s.
     case unanswered
     /// The controllers failed to encrypt the link.
     case encryptionFailed
-    /// This side ended the pairing, because it would have replaced the authenticated bond with this identity
-    /// by a weaker one.
+    /// This side ended the pairing, because its bond would be weaker than the authenticated one with this
+    /// peer.
     case weakerThanBond(DeviceAddress)
 }
 
@@ -46,13 +48,13 @@ extension PairingFailure {
         if case .weakerThanBond = self { "weakerPairingRefused" } else { "pairingFailed" }
     }
 
-    /// The advice for a link whose pairing has timed out.
+    /// The advice after a pairing has timed out.
     static let newLink = "pair again on a new link"
 
     /// The error of the failure, with advice.
     ///
-    /// `question` is the last one that this side's user was asked. `file` is the path of the file of bonds,
-    /// or `nil` if there is none.
+    /// `question` is the last question to this side's user. `file` is the path of the file of bonds, or `nil`
+    /// if there is none.
     func error(
         _ peer: DeviceAddress, _ role: PairingRole, after question: PairingStep?, _ file: String?
     ) -> RadioError {
@@ -85,7 +87,7 @@ extension PairingFailure {
 
     private static func remedy(_ code: SMPReason, _ question: PairingStep?) -> String? {
         guard code == .confirmValueFailed else { return nil }
-        // Without a passkey nothing that a user enters goes into the value.
+        // Without a passkey, the value does not depend on anything that a user enters.
         switch question {
         case .display, .enter: return "check the passkey"
         case .agree, .compare, nil: return nil

@@ -1,8 +1,6 @@
-/// The time for which a peer that failed to pair must wait before its next attempt (Core Specification, Vol
-/// 3, Part H, 2.3.6).
+/// The waiting time of a peer after failed pairings (Core Specification, Vol 3, Part H, 2.3.6).
 ///
-/// The time doubles with each failure, up to a limit, and halves after each period of that length without a
-/// failure.
+/// The time doubles with each failure, from 1 s up to 64 s. It halves after every 64 s without a failure.
 struct PairingAttempts: Hashable, Sendable {
     static let shortest = Duration.seconds(1)
     static let longest = Duration.seconds(64)
@@ -16,19 +14,19 @@ struct PairingAttempts: Hashable, Sendable {
         return now >= last + wait
     }
 
-    /// Notes a pairing that failed.
+    /// Records a failed pairing.
     mutating func failed(at now: Duration) {
         let current = decayed(at: now)
         wait = current < Self.shortest ? Self.shortest : min(current * 2, Self.longest)
         last = now
     }
 
-    /// Notes a pairing that succeeded.
+    /// Resets the waiting time after a successful pairing.
     mutating func succeeded() { self = PairingAttempts() }
 
     private func decayed(at now: Duration) -> Duration {
         guard let last, now > last else { return wait }
-        // Longer than six halvings nothing is left.
+        // After seven halvings, nothing is left.
         let halvings = min((now - last).components.seconds / Self.longest.components.seconds, 7)
         return wait / (1 << Int(halvings))
     }

@@ -2,7 +2,7 @@ package import MynahCore
 import MynahSupport
 
 extension IOCapability {
-    /// The capability's number on the air (Core Specification, Vol 3, Part H, 3.5.1, Table 3.4).
+    /// The value of the IO Capability field (Core Specification, Vol 3, Part H, 3.5.1, Table 3.4).
     var code: UInt8 {
         switch self {
         case .displayOnly: 0
@@ -13,7 +13,7 @@ extension IOCapability {
         }
     }
 
-    /// The capability with a number, or `nil` if the number is reserved.
+    /// Makes the capability with a value of the field, or `nil` if the value is reserved.
     package init?(code: UInt8) {
         guard let capability = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = capability
@@ -30,7 +30,7 @@ struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     static let secureConnections = AuthenticationRequirements(rawValue: 0x08)
     static let keypress = AuthenticationRequirements(rawValue: 0x10)
 
-    /// `true` if the bonding bits are 01; the upper bit is reserved.
+    /// `true` if the two bonding bits are 01; other values mean no bonding.
     var isBonding: Bool { rawValue & 0x03 == 0x01 }
 }
 
@@ -61,7 +61,7 @@ struct PairingFeatures: Hashable, Sendable {
     var initiatorKeys: KeyDistribution
     var responderKeys: KeyDistribution
 
-    /// The six bytes of the parameters in the PDU, after its code.
+    /// The parameters in a PDU, six bytes after the code.
     var bytes: [UInt8] {
         [
             ioCapability.code, hasOOBData ? 1 : 0, authentication.rawValue, maximumKeySize,
@@ -69,7 +69,7 @@ struct PairingFeatures: Hashable, Sendable {
         ]
     }
 
-    /// The three bytes that the DHKey check covers (2.2.8).
+    /// The three bytes that the DHKey Check includes (2.2.8).
     var checked: [UInt8] { [ioCapability.code, hasOOBData ? 1 : 0, authentication.rawValue] }
 
     init(

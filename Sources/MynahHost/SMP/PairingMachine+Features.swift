@@ -2,7 +2,7 @@ import MynahCore
 
 /// Phase 1 of pairing: the exchange of features (Core Specification, Vol 3, Part H, 2.3.1 to 2.3.4).
 extension PairingMachine {
-    /// The AuthReq field of this side's Security Request and features.
+    /// The AuthReq field that this side sends.
     var ownAuthentication: AuthenticationRequirements {
         var requirements: AuthenticationRequirements = configuration.isBonding ? .bonding : []
         if configuration.wantsAuthentication || configuration.demands.authentication {
@@ -55,12 +55,12 @@ extension PairingMachine {
         return respond(context)
     }
 
-    /// Sends the Pairing Response as the responder, and waits for phase 2.
+    /// Sends the Pairing Response as the responder, and begins phase 2.
     mutating func respond(_ context: PairingContext) -> [PairingAction] {
         [.send(.pairingResponse(context.response))] + beginExchange(context)
     }
 
-    /// Handles the Pairing Response as the initiator.
+    /// Handles the Pairing Response as the initiator, and begins phase 2.
     mutating func accepted(
         _ request: PairingFeatures, _ response: PairingFeatures, at now: Duration
     ) throws(SMPReason) -> [PairingAction] {
@@ -75,7 +75,8 @@ extension PairingMachine {
         return beginExchange(context)
     }
 
-    /// The authenticated bond of the same peer that a weaker pairing would replace; `nil` if there is none.
+    /// The peer's authenticated bond that this pairing would replace by a weaker one, or `nil` if there is
+    /// none.
     private func replaced(by context: PairingContext) -> Bond? {
         guard context.isBonding, let old = kept?[peerAddress], old.isAuthenticated,
             context.security.isWeaker(than: old.security)

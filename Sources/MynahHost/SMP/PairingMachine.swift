@@ -1,18 +1,20 @@
 import MynahCore
 import MynahSupport
 
-/// The pairing of one link, in either role: PDUs, answers and time in, actions out (Core Specification, Vol
-/// 3, Part H).
+/// The pairing on one link, in either role (Core Specification, Vol 3, Part H).
+///
+/// This state machine has no I/O: PDUs, answers and times go in, and actions come out.
 struct PairingMachine: Sendable {
     /// The settings for pairing.
     struct Configuration: Hashable, Sendable {
         var ioCapability = IOCapability.noInputNoOutput
-        /// Whether pairing is accepted; if not, every request is refused as not supported.
+        /// Whether pairing is accepted; if not, every Pairing Request is refused.
         var isPairable = true
         /// Whether keys are exchanged for a bond.
         var isBonding = true
-        /// Whether protection against man-in-the-middle attacks is requested; `demands` has the requirements
-        /// without which pairing is refused.
+        /// Whether protection against man-in-the-middle attacks is requested.
+        ///
+        /// If it is in `demands`, pairing without it is refused.
         var wantsAuthentication = false
         var hasSecureConnections = true
         var demands = PairingDemands()
@@ -21,7 +23,7 @@ struct PairingMachine: Sendable {
         /// The keys that this side distributes and accepts.
         var gives = KeyDistribution.all
         var takes = KeyDistribution.all
-        /// Whether a responder asks its user before Just Works.
+        /// Whether a responder asks its user for consent before Just Works.
         var asksConsent = true
     }
 
@@ -35,10 +37,10 @@ struct PairingMachine: Sendable {
         case consenting(PairingContext)
         case legacy(LegacyPairing, PairingContext)
         case secureConnections(SecureConnectionsPairing, PairingContext)
-        /// The key is known, and the link is being encrypted with it.
+        /// The link is being encrypted with the new key.
         case encrypting(SecretKey, PairingContext)
         case exchangingKeys(KeyExchange, PairingContext)
-        /// A pairing has timed out; no other is allowed until the link ends.
+        /// Pairing has timed out, and is not allowed again before the link ends.
         case closed
     }
 
@@ -48,15 +50,16 @@ struct PairingMachine: Sendable {
     let role: PairingRole
     let configuration: Configuration
     let identity: PairingIdentity
-    /// The addresses with which the link was made.
+    /// The addresses used on the air when the link was made.
     let ownAddress: DeviceAddress
     let peerAddress: DeviceAddress
-    /// The peer's failed attempts, which are remembered after the link has ended.
+    /// The peer's failed attempts, which outlive the link.
     private(set) var attempts: PairingAttempts
-    /// The time to call `expire`, or `nil` if there is no pairing.
+    /// The time for a call of `expire`, or `nil` if no pairing is in progress.
     var deadline: Duration?
     var random: SecurityRandom
-    /// The bonds, only during a step: a weaker pairing must not replace an authenticated bond.
+    /// The bonds, available only during a step, to check that no authenticated bond is replaced by a weaker
+    /// one.
     var kept: BondStore?
     var state = State.idle
 
@@ -74,7 +77,7 @@ struct PairingMachine: Sendable {
         peerAddress = peer
     }
 
-    /// The key of the current pairing, for the controller, or `nil` if the key is that of a bond.
+    /// The key for the controller's request, or `nil` if that request is not for the current pairing's key.
     func longTermKey(ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard role == .responder, ediv == 0, rand == 0 else { return nil }
         return switch state {
@@ -83,7 +86,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Begins a pairing as the initiator.
+    /// Starts pairing as the initiator.
     mutating func start(at now: Duration) -> [PairingAction] {
         guard role == .initiator, case .idle = state else { return [] }
         guard attempts.isAllowed(at: now) else { return [.failed(.refused(.repeatedAttempts))] }
@@ -92,8 +95,10 @@ struct PairingMachine: Sendable {
         return settle([.send(.pairingRequest(features))], at: now)
     }
 
-    /// Sends a Security Request as the responder (2.4.6); a bonded peer is asked for no more security than
-    /// its bond has, because it would pair again each time.
+    /// Sends a Security Request as the responder (2.4.6).
+    ///
+    /// From a bonded peer, only the security of its bond is requested; otherwise the peer would pair again
+    /// each time.
     mutating func requestSecurity(by bond: Bond? = nil, at now: Duration) -> [PairingAction] {
         guard role == .responder, case .idle = state else { return [] }
         state = .securityRequested
@@ -110,15 +115,15 @@ struct PairingMachine: Sendable {
             if case .pairingFailed(let reason) = pdu { return failedByPeer(reason, at: now) }
             return settle(try handle(pdu, at: now), at: now)
         } catch {
-            // Amid no pairing only a request is answered, so that two devices cannot answer each other
-            // without end.
+            // Without a pairing in progress, only requests are answered: two devices could otherwise answer
+            // each other without end.
             if case .idle = state, !Self.isRequest(bytes) { return [] }
             if case .securityRequested = state, !Self.isRequest(bytes) { return [] }
             return fail(error, at: now)
         }
     }
 
-    /// Handles the user's answer.
+    /// Handles the user's answer to the last question.
     mutating func answer(_ answer: PairingAnswer, at now: Duration) -> [PairingAction] {
         do {
             switch state {
@@ -142,11 +147,11 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Handles the controller's report whether the link is encrypted now.
+    /// Handles the controller's report about the encryption of the link.
     mutating func encryptionChanged(_ isEncrypted: Bool, at now: Duration) -> [PairingAction] {
         switch state {
         case .securityRequested:
-            // With a bond: that is all that was wanted.
+            // A bond was used for the encryption, so no pairing is needed.
             if isEncrypted { state = .idle }
             return settle([], at: now)
         case .encrypting(let key, let context):
@@ -160,7 +165,7 @@ struct PairingMachine: Sendable {
         }
     }
 
-    /// Ends the pairing because its `deadline` was reached.
+    /// Ends the pairing if its deadline has passed.
     mutating func expire(at now: Duration) -> [PairingAction] {
         guard let deadline, now >= deadline else { return [] }
         let wasAsked = if case .securityRequested = state { true } else { false }
@@ -182,10 +187,10 @@ extension PairingMachine {
             return [.securityRequested(requirements)]
         case (.idle, _), (.securityRequested, _), (.closed, _):
             return []
-        // It has crossed our request (2.4.6).
+        // The Security Request and this side's Pairing Request were sent at the same time (2.4.6).
         case (_, .securityRequest) where role == .initiator:
             return []
-        // We ask for none, but they do no harm.
+        // This side does not request such notifications, but ignores them.
         case (.legacy, .pairingKeypressNotification), (.secureConnections, .pairingKeypressNotification):
             return []
         case (.requested(let request), .pairingResponse(let response)):
@@ -204,7 +209,7 @@ extension PairingMachine {
         }
     }
 
-    // A phase 2 that has made its key is over.
+    // Phase 2 ends when it has made its key.
     mutating func advance(
         _ next: State, _ context: PairingContext, _ actions: [PairingAction]
     ) -> [PairingAction] {
@@ -216,8 +221,8 @@ extension PairingMachine {
     private mutating func exchanged(
         _ exchange: KeyExchange, _ context: PairingContext, _ actions: [PairingAction], at now: Duration
     ) -> [PairingAction] {
-        // The peer may have said who it is only now; our own keys have not gone out to it, or serve no
-        // purpose.
+        // The peer may have distributed its identity only now. This side's keys were not sent yet, or are
+        // useless to the peer.
         if let old = context.isBonding ? kept?.stronger(than: exchange.bond) : nil {
             return refuse(weakerThan: old, at: now)
         }
@@ -242,7 +247,7 @@ extension PairingMachine {
         return [.send(.pairingFailed(reason))] + end(.refused(reason), at: now)
     }
 
-    /// Ends a pairing that would replace an authenticated bond by a weaker one.
+    /// Ends a pairing whose bond would replace a stronger, authenticated one.
     mutating func refuse(weakerThan old: Bond, at now: Duration) -> [PairingAction] {
         [.send(.pairingFailed(.authenticationRequirements))] + end(.weakerThanBond(old.identity), at: now)
     }
@@ -250,7 +255,7 @@ extension PairingMachine {
     private mutating func end(_ failure: PairingFailure, at now: Duration) -> [PairingAction] {
         switch state {
         case .legacy, .secureConnections, .encrypting, .exchangingKeys: attempts.failed(at: now)
-        // Nothing has been tried that could be guessed.
+        // Nothing was tried yet that an attacker could guess.
         case .idle, .securityRequested, .requested, .consenting, .closed: break
         }
         state = .idle
@@ -277,7 +282,7 @@ extension PairingMachine {
 }
 
 extension PairingMachine: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name of the step, without secrets.
+    /// The name of the state, without secrets.
     var description: String {
         switch state {
         case .idle: "no pairing"

@@ -2,9 +2,9 @@ package import MynahCore
 
 /// The role of a device in a pairing.
 enum PairingRole: Hashable, Sendable {
-    /// The role of the central.
+    /// The central.
     case initiator
-    /// The role of the peripheral.
+    /// The peripheral.
     case responder
 }
 
@@ -22,7 +22,7 @@ package enum PairingMethod: Hashable, Sendable {
     /// Whether the method protects against man-in-the-middle attacks.
     package var isAuthenticated: Bool { self != .justWorks }
 
-    /// The method for two IO capabilities if at least one side requires authentication (Table 2.8).
+    /// The method for two IO capabilities, if a side requests MITM protection (Table 2.8).
     package static func of(
         initiator: IOCapability, responder: IOCapability, isSecureConnections: Bool
     ) -> PairingMethod {
@@ -46,7 +46,8 @@ package enum PairingMethod: Hashable, Sendable {
     }
 }
 
-/// The parameters that both sides agreed on in phase 1 (Core Specification, Vol 3, Part H, 2.3.1).
+/// The role, the features, and the resulting method and key size, after phase 1 (Core Specification, Vol 3,
+/// Part H, 2.3.1).
 struct PairingContext: Hashable, Sendable {
     var role: PairingRole
     var request: PairingFeatures
@@ -62,7 +63,7 @@ struct PairingContext: Hashable, Sendable {
         request.authentication.contains(.secureConnections)
             && response.authentication.contains(.secureConnections)
     }
-    /// Whether both sides want a bond.
+    /// Whether both sides request a bond.
     var isBonding: Bool { request.authentication.isBonding && response.authentication.isBonding }
 
     /// Whether this side displays the passkey.
@@ -72,7 +73,7 @@ struct PairingContext: Hashable, Sendable {
         method == .bothEnter || method == (isInitiator ? .responderDisplays : .initiatorDisplays)
     }
 
-    /// The keys that one side distributes; with LE Secure Connections there is no LTK among them (3.6.1).
+    /// The keys that one side distributes; LE Secure Connections distributes no LTK (3.6.1).
     func keys(of role: PairingRole) -> KeyDistribution {
         let keys =
             role == .initiator
@@ -95,8 +96,8 @@ struct PairingContext: Hashable, Sendable {
         let authentication = request.authentication.intersection(response.authentication)
         let isSecureConnections = authentication.contains(.secureConnections)
         guard isSecureConnections || !demands.onlySecureConnections else { throw .authenticationRequirements }
-        // With LE Secure Connections one side's data is enough for the method to be out of band (Table 2.7);
-        // we have never given any to anyone.
+        // With LE Secure Connections, data on one side is enough for the out-of-band method (Table 2.7). This
+        // side never has such data.
         if isSecureConnections, request.hasOOBData || response.hasOOBData { throw .oobNotAvailable }
         let wantsAuthentication = !request.authentication.union(response.authentication).isDisjoint(
             with: .mitm)
@@ -118,12 +119,12 @@ struct PairingContext: Hashable, Sendable {
     }
 }
 
-/// The security that a pairing must reach; otherwise it is refused.
+/// The requirements that a pairing must meet; otherwise it is refused.
 struct PairingDemands: Hashable, Sendable {
-    /// Whether Just Works is not enough.
+    /// Whether MITM protection is required, so that Just Works is refused.
     var authentication = false
-    /// Whether LE legacy pairing is not enough, nor a key of less than 16 bytes (Core Specification, Vol 3,
-    /// Part C, 10.2.4).
+    /// Whether LE Secure Connections with a key of 16 bytes is required (Core Specification, Vol 3, Part C,
+    /// 10.2.4).
     var onlySecureConnections = false
     /// The smallest size of the key in bytes, 7 to 16.
     var minimumKeySize: Int {

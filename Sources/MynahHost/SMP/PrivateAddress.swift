@@ -1,8 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// Generates random addresses: static ones, and private ones that only owners of the key can resolve (Core
-/// Specification, Vol 6, Part B, 1.3.2).
+/// Generates and resolves random device addresses (Core Specification, Vol 6, Part B, 1.3.2).
 enum PrivateAddress {
     /// Generates a resolvable private address (1.3.2.2).
     static func resolvable(_ key: SecretKey, from random: inout SecurityRandom) -> DeviceAddress {
@@ -10,12 +9,12 @@ enum PrivateAddress {
         return address(part << 24 | hash(of: part, key))
     }
 
-    /// Generates a static address, which stays the same at least until the next start (1.3.2.1).
+    /// Generates a static random address (1.3.2.1).
     static func fixed(from random: inout SecurityRandom) -> DeviceAddress {
         address(randomPart(46, from: &random) | 0b11 << 46)
     }
 
-    /// Whether an address was generated with this key (1.3.2.3).
+    /// Whether a resolvable private address was generated with this key (1.3.2.3).
     static func resolves(_ address: DeviceAddress, with key: SecretKey) -> Bool {
         address.isResolvable && address.value & 0xFF_FFFF == hash(of: address.value >> 24, key)
     }
@@ -28,7 +27,7 @@ enum PrivateAddress {
         }
     }
 
-    // Neither all zeros nor all ones.
+    // The random part must be neither all zeros nor all ones.
     private static func randomPart(_ bits: UInt64, from random: inout SecurityRandom) -> UInt64 {
         UInt64.random(in: 1..<(1 << bits) - 1, using: &random)
     }
@@ -45,8 +44,9 @@ extension DeviceAddress {
     /// Whether the address can be an identity address: public, or static random.
     var isIdentity: Bool { kind == .public || value >> 46 & 0b11 == 0b11 }
 
-    /// `true` for a static address: the two highest bits are set, and the 46 random bits are neither all 0
-    /// nor all 1 (Core Specification, Vol 6, Part B, 1.3.2.1).
+    /// `true` for a valid static random address (Core Specification, Vol 6, Part B, 1.3.2.1).
+    ///
+    /// The two highest bits are set, and the other 46 bits are neither all 0 nor all 1.
     var isStatic: Bool {
         let ones: UInt64 = (1 << 46) - 1
         return kind == .random && value >> 46 == 0b11 && value & ones != 0 && value & ones != ones
@@ -61,11 +61,11 @@ extension DeviceAddress {
     }
 }
 
-/// The times at which the own address changes: every 15 minutes, as an iPhone's does (Core Specification, Vol
-/// 3, Part C, Appendix A, TGAP(private_addr_int)).
+/// Generates a new resolvable private address at regular intervals.
 ///
-/// A change that is due waits while the address must not change, for example while a connection is being
-/// made.
+/// The default is 15 minutes, as on an iPhone (Core Specification, Vol 3, Part C, Appendix A,
+/// TGAP(private_addr_int)). If the address cannot change at the time, for example during a connection
+/// attempt, the change waits.
 struct AddressRotation: Sendable {
     static let interval = Duration.seconds(15 * 60)
 
@@ -88,7 +88,7 @@ struct AddressRotation: Sendable {
         due = now + interval
     }
 
-    /// Returns a new address if a change is due; the next change is due one interval later.
+    /// Returns a new address if the time for it has come, or else `nil`.
     mutating func rotate(at now: Duration) -> DeviceAddress? {
         guard now >= due else { return nil }
         address = PrivateAddress.resolvable(key, from: &random)

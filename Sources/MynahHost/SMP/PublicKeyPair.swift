@@ -9,8 +9,9 @@ struct PublicKeyPair: Sendable {
     /// The Y coordinate of the public key, least significant byte first.
     let y: [UInt8]
 
-    /// The X coordinate of the debug key, whose private key is published so that sniffers can decrypt; no
-    /// pairing with it is secure.
+    /// The X coordinate of the debug key.
+    ///
+    /// The private key is public, so that sniffers can decrypt; pairing with it is not secure.
     static let debugX: [UInt8] = [
         0xE6, 0x9D, 0x35, 0x0E, 0x48, 0x01, 0x03, 0xCC, 0xDB, 0xFD, 0xF4, 0xAC, 0x11, 0x91, 0xF4, 0xEF, 0xB9,
         0xA5,
@@ -19,8 +20,8 @@ struct PublicKeyPair: Sendable {
 
     /// Makes a new, random key pair.
     init(from random: inout SecurityRandom) {
-        // One draw in 2^32 is no private key. After 16 of them the generator is broken, and the system's is
-        // used.
+        // One number in 2^32 is not a private key. After 16 of them, the generator must be broken, and the
+        // system's generator is used.
         var system = SecurityRandom()
         var draws = 0
         while true {
@@ -33,8 +34,9 @@ struct PublicKeyPair: Sendable {
         }
     }
 
-    /// The key pair of a private key of 32 bytes, least significant byte first, or `nil` if the bytes are not
-    /// a private key.
+    /// Makes the pair of a private key of 32 bytes, least significant byte first.
+    ///
+    /// The result is `nil` if the bytes are not a private key.
     init?(privateKey: [UInt8]) {
         let key = Array(privateKey.reversed())
         guard key.count == 32, let point = P256.publicKey(of: key) else { return nil }
@@ -43,7 +45,7 @@ struct PublicKeyPair: Sendable {
         y = point.suffix(32).reversed()
     }
 
-    /// The secret that is shared with the owner of this public key.
+    /// The Diffie-Hellman key shared with the owner of this public key.
     ///
     /// Throws `dhKeyCheckFailed` if the key is not on the curve, and `invalidParameters` if it is this side's
     /// own key or the debug key (2.3.5.6.1, 3.5.5).

@@ -1,11 +1,11 @@
 import MynahCore
 import MynahSupport
 
-/// A PDU of the Security Manager (Core Specification, Vol 3, Part H, 3.3).
+/// A PDU of the Security Manager Protocol (Core Specification, Vol 3, Part H, 3.3).
 ///
-/// The description contains no keys, because logs show PDUs by it.
+/// Descriptions of PDUs contain no keys, because logs show them.
 enum SMPPDU: Hashable, Sendable {
-    /// The kind of a PDU, which is its first byte.
+    /// The first byte of a PDU, which identifies its kind.
     enum Code: UInt8, Hashable, Sendable, CaseIterable {
         case pairingRequest = 0x01
         case pairingResponse = 0x02
@@ -22,7 +22,7 @@ enum SMPPDU: Hashable, Sendable {
         case pairingDHKeyCheck = 0x0D
         case pairingKeypressNotification = 0x0E
 
-        /// The length of the whole PDU with this code, in bytes.
+        /// The length of a PDU with this code, including the code, in bytes.
         var length: Int {
             switch self {
             case .pairingRequest, .pairingResponse: 7
@@ -111,7 +111,7 @@ enum SMPPDU: Hashable, Sendable {
         }
     }
 
-    /// The PDU as it is sent.
+    /// The bytes of the PDU.
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: code.length)
         writer.write(code.rawValue)

@@ -1,4 +1,4 @@
-/// The reason of a failed pairing, as sent on the air (Core Specification, Vol 3, Part H, 3.5.5).
+/// The reason in a Pairing Failed PDU (Core Specification, Vol 3, Part H, 3.5.5).
 struct SMPReason: RawRepresentable, Hashable, Sendable, Error {
     let rawValue: UInt8
 

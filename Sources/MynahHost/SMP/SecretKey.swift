@@ -7,7 +7,7 @@ import MynahSupport
 struct SecretKey: Hashable, Sendable {
     let bytes: [UInt8]
 
-    /// The key of sixteen bytes, or `nil` for any other number of bytes.
+    /// Makes a key of sixteen bytes, or `nil` if there are more or fewer.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self.bytes = bytes
@@ -25,7 +25,8 @@ struct SecretKey: Hashable, Sendable {
 
     static let zero = SecretKey(fitting: [])
 
-    /// The key with all but its lowest bytes zeroed (Core Specification, Vol 3, Part H, 2.3.4).
+    /// The key with only its `size` least significant bytes; the others are zero (Core Specification, Vol 3,
+    /// Part H, 2.3.4).
     func masked(to size: Int) -> SecretKey {
         SecretKey(fitting: Array(bytes.prefix(max(0, size))))
     }
@@ -37,10 +38,11 @@ extension SecretKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
     var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// The source of keys, nonces and passkeys: the system, or a seed if no real device can be reached.
+/// The source of keys, nonces and passkeys: the system's generator, or a seed if no real device can be
+/// reached.
 struct SecurityRandom: RandomNumberGenerator, Sendable {
     private var base: any RandomNumberGenerator & Sendable
-    /// Whether the numbers follow from a seed, so that keys made of them give no protection.
+    /// `true` if the numbers are derived from a seed, so that keys made from them give no protection.
     let isSimulated: Bool
 
     init(_ base: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
@@ -48,7 +50,7 @@ struct SecurityRandom: RandomNumberGenerator, Sendable {
         isSimulated = false
     }
 
-    /// Makes a source of numbers that follow from a seed; only `PrivateAir` may use them.
+    /// Makes a source of numbers that are derived from a seed; only `PrivateAir` may use it.
     init(simulated seed: UInt64) {
         base = SeededRandom(seed: seed)
         isSimulated = true

@@ -5,21 +5,20 @@ import MynahSupport
 struct SecureConnectionsPairing: Sendable {
     private enum Step {
         case publicKey
-        /// Waits for the peer's confirm value.
+        /// The peer's confirm value is expected.
         case confirm
-        /// This side's user, as responder, has not entered the passkey yet; the peer has sent its first
-        /// confirm value.
+        /// The responder has the peer's first confirm value, and its user has not entered the passkey yet.
         case entry(confirm: [UInt8])
-        /// Waits for the peer's nonce, which must match `confirm`, unless that is `nil`.
+        /// The peer's nonce is expected, which must match `confirm` unless that is `nil`.
         case random(confirm: [UInt8]?)
-        /// The user compares the numbers; the peer may have sent its check value already.
+        /// The user compares the numbers; the peer's check value may already be there.
         case comparison(Checks, peerCheck: [UInt8]?)
-        /// Waits for the peer's check value.
+        /// The peer's check value is expected.
         case check(Checks)
         case done
     }
 
-    /// The values for the DHKey checks at the end.
+    /// The values of the DHKey checks, and the resulting long-term key.
     private struct Checks {
         var own: [UInt8]
         var peer: [UInt8]
@@ -35,7 +34,7 @@ struct SecureConnectionsPairing: Sendable {
     private var peerX: [UInt8] = []
     private var secret: [UInt8] = []
     private var ownNonce: [UInt8] = []
-    /// The passkey that was shown or entered; `nil` before it is entered, and in methods without one.
+    /// The passkey, or `nil` before it is entered and in methods without a passkey.
     private var passkey: UInt32?
     private var round = 0
 
@@ -93,7 +92,7 @@ struct SecureConnectionsPairing: Sendable {
         }
     }
 
-    // Public keys are exchanged: authentication stage 1 begins.
+    // The public keys were exchanged, and authentication stage 1 begins.
     private mutating func exchanged(
         _ x: [UInt8], _ y: [UInt8], _ random: inout SecurityRandom
     ) throws(SMPReason) -> [PairingAction] {
@@ -110,7 +109,7 @@ struct SecureConnectionsPairing: Sendable {
             actions.append(.ask(.display(number)))
             if context.isInitiator { actions.append(nextConfirm(&random)) }
         } else {
-            // Only the responder confirms (2.3.5.6.2).
+            // Only the responder sends a confirm value (2.3.5.6.2).
             ownNonce = random.bytes(16)
             if !context.isInitiator {
                 step = .random(confirm: nil)
@@ -175,7 +174,7 @@ struct SecureConnectionsPairing: Sendable {
             : [.encrypt(checks.longTermKey), .send(.pairingDHKeyCheck(checks.own))]
     }
 
-    // A confirm value of this round: of one bit of the passkey, or of none.
+    // A confirm value of the current round, for one bit of the passkey if there is one.
     private func confirm(_ u: [UInt8], _ v: [UInt8], _ nonce: [UInt8]) -> [UInt8] {
         let bit = passkey.map { 0x80 | UInt8(truncatingIfNeeded: $0 >> UInt32(round) & 1) } ?? 0
         return SecurityToolbox.f4(u, v, nonce, bit)

@@ -2,9 +2,9 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-// Keys for the controller, and what it reports of encryption.
+// Keys for the controller, and its reports about encryption.
 extension SecurityManager {
-    /// Encrypts a link as the central with a bond that is strong enough, or pairs (Core Specification, Vol 3,
+    /// Encrypts a link as the central: with a sufficient bond, or else by pairing (Core Specification, Vol 3,
     /// Part H, 2.4.6).
     mutating func secure(
         _ index: Int, _ requirements: AuthenticationRequirements, at now: Duration,
@@ -16,7 +16,7 @@ extension SecurityManager {
             return step(index, at: now, &actions) { $0.start(at: $1) }
         }
         let security = entries[at: index].security
-        // By that bond already.
+        // The link is already encrypted with a sufficient key.
         if security.isEncrypted, !bond.security.isWeaker(than: security) {
             return end(index, nil, &actions)
         }
@@ -24,10 +24,10 @@ extension SecurityManager {
         actions.append(.encrypt(link: entries.keys[index], entries[at: index].peer.id, key))
     }
 
-    /// Answers the controller's request for the key of a link, which the central encrypts (Vol 4, Part E,
-    /// 7.7.65.5).
+    /// Answers the controller's request for the key of a link on which the central starts encryption (Vol 4,
+    /// Part E, 7.7.65.5).
     ///
-    /// `random` is eight bytes, the least significant first.
+    /// `random` has eight bytes, the least significant first.
     mutating func keyRequested(
         _ link: ConnectionHandle, random: [UInt8], diversifier: UInt16, _ actions: inout [Action]
     ) {
@@ -47,8 +47,7 @@ extension SecurityManager {
         actions.append(.giveKey(key, link: link))
     }
 
-    /// Handles the controller's report that a link was encrypted, that its key was changed, or that either
-    /// failed.
+    /// Handles the controller's report that a link was encrypted or its key refreshed, or that this failed.
     mutating func encryptionChanged(
         _ link: ConnectionHandle, _ status: HCIStatus, at now: Duration, _ actions: inout [Action]
     ) {
@@ -63,7 +62,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.encryptionChanged(isOn, at: $1) }
     }
 
-    /// Handles a link that is no longer encrypted; in LE, the link then has to end.
+    /// Handles the end of encryption on a link; in LE, the link must then end.
     mutating func encryptionStopped(_ link: ConnectionHandle) {
         guard let index = entries.index(of: link) else { return }
         entries[at: index].security = LinkSecurity(isBonded: entries[at: index].security.isBonded)

@@ -2,16 +2,16 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-// Pairing: the machine of each link, and the user.
+// Pairing: the machine of each link, and the user's answers.
 extension SecurityManager {
-    /// Pairs, or encrypts with the key of an earlier pairing; a central is sent a Security Request (Vol 3,
-    /// Part H, 2.4.6).
+    /// Pairs, or encrypts with the key of a bond.
     ///
-    /// The call with the number `waiter` ends when the link is secured, or when that has failed.
+    /// If the peer is a central, a Security Request is sent to it (Vol 3, Part H, 2.4.6). The call with the
+    /// number `waiter` ends when the link is secured, or when that has failed.
     mutating func pair(
         _ link: ConnectionHandle, _ peer: Peer.ID, waiter: UInt64, at now: Duration, _ actions: inout [Action]
     ) {
-        // The handle may be another link's by now.
+        // The handle may already belong to another link.
         guard let index = entries.index(of: link), entries[at: index].peer.id == peer else {
             return actions.append(.end([waiter], Self.linkEnded))
         }
@@ -24,15 +24,16 @@ extension SecurityManager {
         case .central: secure(index, [], at: now, &actions)
         case .peripheral: step(index, at: now, &actions) { $0.requestSecurity(at: $1) }
         }
-        // Nothing more goes over the channel of a link on which pairing has timed out (3.4).
+        // After a pairing has timed out, no SMP PDU may be sent on the link (3.4).
         guard case .closed? = entries[at: index].machine?.state else { return }
         let error = RadioError(
             .pairingFailed, "pairing has timed out on this link", remedy: PairingFailure.newLink)
         end(index, error, &actions)
     }
 
-    /// Asks a bonded central with subscriptions to encrypt, because no subscribed value is sent before (Vol
-    /// 3, Part C, 10.3.1.1).
+    /// Asks a bonded central with subscriptions to encrypt.
+    ///
+    /// Subscribed values may be sent only after that (Vol 3, Part C, 10.3.1.1).
     mutating func askSubscriberToEncrypt(
         _ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]
     ) {
@@ -51,13 +52,13 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.receive(bytes, at: $1) }
     }
 
-    /// Handles the user's answer to a question, or `nil` if there is no answer.
+    /// Handles the user's answer to a question, or `nil` if the user gave none.
     ///
-    /// An answer to an earlier question, or about a link that has ended, is dropped.
+    /// An answer to an earlier question or for a link that has ended is dropped.
     mutating func answered(
         _ question: Question, _ answer: PairingAnswer?, at now: Duration, _ actions: inout [Action]
     ) {
-        // A number to display wants no answer.
+        // A passkey to display needs no answer.
         if case .display = question.step { return }
         let answer = question.step.taking(answer)
         guard let index = entries.index(of: question.link), entries[at: index].peer.id == question.peer,
@@ -67,7 +68,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.answer(answer, at: $1) }
     }
 
-    /// Handles a link's deadline.
+    /// Handles a call at a link's `deadline`.
     mutating func expire(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = entries.index(of: link) else { return }
         step(index, at: now, &actions) { $0.expire(at: $1) }
@@ -139,8 +140,7 @@ extension SecurityManager {
         }
     }
 
-    /// Reports a failed pairing: as the error of the calls that wait for it, or as a warning if there are
-    /// none.
+    /// Reports a failed pairing as the error of the waiting calls, or as a warning if there are none.
     private mutating func failed(_ failure: PairingFailure, _ index: Int, _ actions: inout [Action]) {
         let role = entries[at: index].role
         let failure = failure == .timedOut && entries[at: index].isAsking ? .unanswered : failure

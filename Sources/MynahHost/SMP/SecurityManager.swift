@@ -5,27 +5,28 @@ import MynahSupport
 /// The Security Manager of a radio: pairing and encryption on every link, and the bonds (Core Specification,
 /// Vol 3, Part H).
 ///
-/// This part has no I/O. The driver passes on events, carries out the actions, and calls `expire` at a link's
-/// `deadline`. The calls that wait for a link to be secured are identified by numbers from the driver.
+/// This state machine has no I/O. Its driver passes on events, carries out the actions, and calls `expire` at
+/// a link's `deadline`. The driver also holds the calls that wait for a link to be secured; here they are
+/// known by their numbers.
 struct SecurityManager: Sendable {
     /// An action for the driver.
     enum Action {
         /// Send a PDU on the Security Manager's channel.
         case send(SMPPDU, link: ConnectionHandle)
-        /// Encrypt a link with a key, as the central; a refusal is reported to `encryptionChanged`.
+        /// Start encryption with a key, as the central; a refusal is passed to `encryptionChanged`.
         case encrypt(link: ConnectionHandle, Peer.ID, Bond.LongTermKey)
-        /// Answer the controller's request for a long-term key; with `nil`, there is no key.
+        /// Answer the controller's request for a long-term key; `nil` means that there is no key.
         case giveKey(SecretKey?, link: ConnectionHandle)
-        /// Ask the user; the answer goes to `answered`. A number to display needs no answer.
+        /// Ask the user, and pass the answer to `answered`; a passkey to display needs no answer.
         case ask(Question)
-        /// The peer's name, address or bond has changed.
+        /// The peer's address or bond has changed.
         case peerChanged(Peer, link: ConnectionHandle)
-        /// The peer has paired: report it to the roles that use the link.
+        /// The peer has paired: report this to the roles of the link.
         case paired(Peer, link: ConnectionHandle)
-        /// A link was encrypted with the key of this bond, or with that of a pairing if there is none.
+        /// A link was encrypted with the key of this bond, or of a pairing if `by` is `nil`.
         case secured(link: ConnectionHandle, by: Bond?)
-        /// A link was encrypted with the key of a bond for the first time: restore the client's configuration
-        /// from the bond.
+        /// A link was encrypted with a bond for the first time: restore the client's configuration from the
+        /// bond.
         case restore(Bond, link: ConnectionHandle)
         /// A bond was made: the other parts add their data about the peer with `update`.
         case bonded(link: ConnectionHandle)
@@ -33,9 +34,9 @@ struct SecurityManager: Sendable {
         case event(RadioEvent)
         /// Report an event of a link on which this side is the central.
         case centralEvent(CentralEvent)
-        /// Report a problem that belongs to no link as a warning.
+        /// Report a problem that does not belong to a link.
         case warn(RadioWarning)
-        /// End waiting calls, with an error, or successfully with `nil`.
+        /// End waiting calls with an error, or successfully if the error is `nil`.
         case end([UInt64], RadioError?)
         /// Write the bonds to their file.
         case saveBonds
@@ -48,31 +49,30 @@ struct SecurityManager: Sendable {
         /// This side's role on the link.
         var role: LEConnection.Role
         var step: PairingStep
-        /// The number of the question on its link, so that a late answer is not taken for another question's.
+        /// The number of the question on its link, so that a late answer is not mistaken for another
+        /// question's.
         var number: Int
     }
 
     /// The settings for pairing on all links.
     struct Configuration: Hashable, Sendable {
-        /// Whether this device accepts pairing.
-        ///
-        /// If not, every Pairing Request is refused with Pairing Not Supported.
+        /// Whether pairing is accepted; if not, every Pairing Request is refused.
         var isPairable = true
         var hasSecureConnections = true
-        /// The path of the file of bonds, or `nil` if they are in memory only.
+        /// The path of the file of bonds, or `nil` if they are stored only in memory.
         var file: String?
     }
 
-    /// The addresses that a pairing on a link uses.
+    /// The addresses for a pairing on a link.
     struct Addresses: Hashable, Sendable {
-        /// This side's address on the air when the link began (Vol 3, Part H, 2.2.3).
+        /// The address that this side used on the air when the link began (Vol 3, Part H, 2.2.3).
         var own: DeviceAddress
         var peer: DeviceAddress
         /// The identity address that this side distributes.
         var identity: DeviceAddress
     }
 
-    /// The key with which the controllers are encrypting a link.
+    /// The kind of key with which a link is being encrypted.
     enum Encryption: Hashable {
         case idle
         /// The key of the current pairing.
@@ -87,24 +87,24 @@ struct SecurityManager: Sendable {
         let addresses: Addresses
         var peer: Peer
         var security: LinkSecurity
-        /// The pairing machine, made when it is first needed.
+        /// The pairing machine, or `nil` before it is first needed.
         var machine: PairingMachine?
         var encryption = Encryption.idle
         /// The number of the last question.
         var lastQuestion = 0
-        /// The last question of this pairing to this side's user.
+        /// The last question to this side's user in the current pairing, or `nil` if there was none.
         var question: PairingStep?
-        /// `true` if the last question needs an answer and has not been answered yet.
+        /// Whether the last question still needs an answer.
         var isAsking = false
-        /// The calls that wait for the link to be secured.
+        /// The numbers of the calls that wait for the link to be secured.
         var waiters: [UInt64] = []
-        /// `true` if the client's state was restored from the bond.
+        /// Whether the client's configuration was restored from the bond, or a new bond was made on the link.
         var isRestored = false
         /// `true` if the link is encrypted with the key of a bond that was deleted later.
         var isBondDeleted = false
     }
 
-    /// The largest number of peers whose failures are remembered.
+    /// The largest number of peers whose failed attempts are stored.
     static let attemptLimit = 64
     static let linkEnded = RadioError(.disconnected, "the link ended before it was secured")
     static let bondDeleted = RadioError(
@@ -119,10 +119,11 @@ struct SecurityManager: Sendable {
     var random: SecurityRandom
     /// The bonds with peers, and the radio's own keys and address.
     private(set) var bonds: BondStore
-    /// `false` if there is an unusable file of bonds that could not be renamed, so that it must not be
-    /// overwritten.
+    /// Whether the bonds may be saved.
+    ///
+    /// If their file was unusable and could not be renamed, they must not be.
     private var maySave = true
-    /// The waiting times after failed pairings, by the peers' addresses on the air.
+    /// The failed attempts, by the peer's address on the air.
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
     var entries = SortedMap<ConnectionHandle, Entry>()
 
@@ -132,14 +133,14 @@ struct SecurityManager: Sendable {
         bonds = BondStore(from: &self.random)
     }
 
-    /// Begins as a device with this identity.
+    /// Applies the pairing settings of a device.
     mutating func begin(as identity: DeviceIdentity) {
         (ioCapability, largestKeySize) = (identity.ioCapability, identity.largestKeySize)
     }
 
     // MARK: Links
 
-    /// Begins a link; a bonded peer is identified by its identity address.
+    /// Adds a link; the address of a bonded peer is its identity address.
     mutating func linkBegan(
         _ link: ConnectionHandle, _ role: LEConnection.Role, to peer: Peer, _ addresses: Addresses
     ) {
@@ -147,20 +148,20 @@ struct SecurityManager: Sendable {
             role: role, addresses: addresses, peer: peer, security: LinkSecurity(isBonded: peer.isPaired))
     }
 
-    /// Removes a link that has ended, and ends the calls that wait for it.
+    /// Removes a link, and ends the calls that wait for it with an error.
     mutating func linkEnded(_ link: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = entries.index(of: link) else { return }
         end(index, Self.linkEnded, &actions)
         entries[link] = nil
     }
 
-    /// The security of a link; the lowest if there is no such link.
+    /// The security of a link, or the lowest security if there is no such link.
     subscript(link: ConnectionHandle) -> LinkSecurity {
         guard let index = entries.index(of: link) else { return LinkSecurity() }
         return entries[at: index].security
     }
 
-    /// The time at which `expire` has to be called for a link, or `nil` if no procedure is running.
+    /// The time for a call of `expire` for a link, or `nil` if no pairing is in progress.
     func deadline(of link: ConnectionHandle) -> Duration? {
         entries.index(of: link).flatMap { entries[at: $0].machine?.deadline }
     }
@@ -177,7 +178,7 @@ struct SecurityManager: Sendable {
         get { attempts[address] ?? PairingAttempts() }
         set {
             guard newValue != PairingAttempts() else { return attempts[address] = nil }
-            // A peer that makes up an address for each attempt is not kept out by any list.
+            // A peer that uses a new address for each attempt cannot be stopped by any list.
             if attempts.count >= Self.attemptLimit, attempts[address] == nil { attempts = [:] }
             attempts[address] = newValue
         }
@@ -185,7 +186,7 @@ struct SecurityManager: Sendable {
 
     // MARK: Bonds
 
-    /// Loads the content of the file of bonds.
+    /// Adopts the contents of the file of bonds.
     mutating func load(_ contents: BondFile.Contents, _ actions: inout [Action]) {
         maySave = contents.mayReplace
         if let store = contents.store { bonds = store }
@@ -197,7 +198,7 @@ struct SecurityManager: Sendable {
     /// The identity address of the bonded peer that uses an address, or `nil` if there is none.
     func identity(of address: DeviceAddress) -> DeviceAddress? { bonds[address]?.identity }
 
-    /// The radio's static random address, which is saved with the bonds.
+    /// The radio's static random address, which is generated once and saved with the bonds.
     mutating func staticAddress(_ actions: inout [Action]) -> DeviceAddress {
         if let kept = bonds.staticAddress { return kept }
         let new = PrivateAddress.fixed(from: &random)
@@ -206,8 +207,9 @@ struct SecurityManager: Sendable {
         return new
     }
 
-    /// Deletes the bond with a peer, which gets new keys when it pairs again; returns whether there was a
-    /// bond.
+    /// Deletes the bond with a peer; returns whether there was one.
+    ///
+    /// The peer gets new keys when it pairs again.
     mutating func forgetBond(with address: DeviceAddress, _ actions: inout [Action]) -> Bool {
         guard let identity = identity(of: address) else { return false }
         bonds.forget(identity)
@@ -221,7 +223,7 @@ struct SecurityManager: Sendable {
         return true
     }
 
-    /// Adds the bond of a pairing.
+    /// Adds the bond that a pairing has made, and saves the bonds.
     mutating func keep(_ bond: Bond, _ index: Int, _ actions: inout [Action]) {
         if let old = bonds[bond.identity], bond.isWeaker(than: old) {
             let message = "\(bond.identity) paired again with less security than before: \(bond)"
@@ -257,9 +259,10 @@ struct SecurityManager: Sendable {
         if update(link, change) { save(&actions) }
     }
 
-    /// Saves the configuration of a client in its bond.
+    /// Saves a client's configuration in its bond.
     ///
-    /// Until the link is encrypted, the configuration in the bond is the valid one, and nothing is saved.
+    /// Before the link is encrypted, nothing is saved, because only the configuration in the bond is valid
+    /// then.
     mutating func rememberClient(
         _ link: ConnectionHandle, _ actions: inout [Action], _ change: (inout Bond) -> Void
     ) {
@@ -275,8 +278,7 @@ struct SecurityManager: Sendable {
         return signed
     }
 
-    /// Whether an unencrypted command has a valid and new signature of the bonded peer (Vol 3, Part C,
-    /// 10.4.2).
+    /// Whether a command has a valid signature of the bonded peer with a new counter (Vol 3, Part C, 10.4.2).
     mutating func verify(signed pdu: [UInt8], _ link: ConnectionHandle, _ actions: inout [Action]) -> Bool {
         var isGood = false
         update(link) { isGood = $0.verify(signed: pdu) }

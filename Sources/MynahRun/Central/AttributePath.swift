@@ -3,9 +3,9 @@ package import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// The name of an attribute of the connected device, as the user typed it.
+/// The name of an attribute on the connected device, as typed by the user.
 package struct AttributePath: Hashable, Sendable {
-    /// The attribute with the name.
+    /// An attribute that a name refers to.
     package enum Target: Sendable {
         case characteristic(DiscoveredCharacteristic)
         case descriptor(RemoteDescriptor, of: DiscoveredCharacteristic)
@@ -24,7 +24,7 @@ package struct AttributePath: Hashable, Sendable {
         }
     }
 
-    /// The attribute with the name, among those that were discovered.
+    /// Finds the attribute among the discovered services; throws if none or several match.
     package func target(in services: [DiscoveredService]) throws(ConnectRequest.Problem) -> Target {
         let position: AttributeTree.Position
         do throws(AttributeName.Problem) {
@@ -39,10 +39,10 @@ package struct AttributePath: Hashable, Sendable {
         return .descriptor(descriptors[index], of: characteristic)
     }
 
-    /// The names of characteristics that begin with the typed text; each names exactly one attribute.
+    /// The unambiguous names of characteristics that begin with the typed text.
     ///
-    /// A characteristic must have one of `properties`, unless they are empty. UUIDs are offered only if the
-    /// typed text is not empty.
+    /// The characteristics have at least one of `properties`, or any if `properties` is empty. UUIDs are
+    /// included only if the typed text is not empty.
     static func completions(
         of typed: String, in services: [DiscoveredService], having properties: CharacteristicProperties
     ) -> [String] {

@@ -2,11 +2,11 @@ package import Mynah
 package import MynahCore
 package import MynahEmulator
 
-/// A report of a phone about its device: the result of a command, or an event of the device.
+/// A report of `mynah connect`: the result of a command, or an event of the device.
 package enum ConnectReport: Sendable {
-    /// The step of a pairing that shows a passkey.
+    /// The part of the user in a pairing with a passkey.
     package enum PasskeyStep: String, Sendable {
-        /// The device's user enters the passkey.
+        /// The user types this passkey on the device.
         case display
         /// The user compares the number with the one on the device.
         case compare
@@ -21,7 +21,7 @@ package enum ConnectReport: Sendable {
     case read(AttributePath.Target, [UInt8])
     /// The device sent a value.
     case sent(Delivery, AttributePath.Target, [UInt8])
-    /// The device sent a value from an unknown handle.
+    /// The device sent a value with a handle that was not discovered.
     case sentFrom(Delivery, AttributeHandle, [UInt8])
     case written(AttributePath.Target, [UInt8], withResponse: Bool)
     /// The notifications or indications of a characteristic are now on or off.
@@ -30,19 +30,19 @@ package enum ConnectReport: Sendable {
     /// The bond was deleted.
     case forgotten
     case passkey(PasskeyStep, UInt32)
-    /// A request failed, or the device refused it; a passkey may help.
+    /// A request failed or was refused; `needsPasskey` means that pairing with a passkey may help.
     case failed(RequestError, needsPasskey: Bool = false)
-    /// Another problem.
+    /// Another problem, in words.
     case problem(String)
     /// The user asks for help.
     case help
 }
 
-/// Shows the reports of a phone about its device.
+/// Shows the reports of `mynah connect` to the user.
 package protocol ConnectObserver: Sendable {
     func observe(_ report: ConnectReport, at time: WallTime)
 
-    /// Shows a warning, which does not stop the session and is not part of a script's input.
+    /// Shows a warning, after which the session continues.
     func warn(_ warning: RadioWarning)
 
     /// Shows a message.

@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// A command of `mynah connect`, from its prompt, a pipe or an option.
+/// A command of `mynah connect`, from the prompt, from standard input or from an option.
 package enum ConnectRequest: Hashable, Sendable {
     case services
     case read(AttributePath)
@@ -20,7 +20,7 @@ package enum ConnectRequest: Hashable, Sendable {
     case help
     case quit
 
-    /// The problem of a line, as a sentence without its full stop.
+    /// The reason why a line is not a valid command, as a sentence without its full stop.
     package struct Problem: Error, Hashable {
         package var message: String
 
@@ -112,7 +112,7 @@ package enum ConnectRequest: Hashable, Sendable {
                 message: "\"\(word)\" needs a value, as in \"\(word) 2A39 01\" or \"\(word) 2A00 text:Mynah\""
             )
         }
-        // With the spaces between the words as they were written.
+        // This keeps the spaces between the words.
         let whole = first.base[first.startIndex..<last.endIndex]
         words = []
         if whole.hasPrefix("text:") { return Array(whole.dropFirst(5).utf8) }
@@ -150,7 +150,7 @@ package enum ConnectRequest: Hashable, Sendable {
         return AttributePath.completions(of: last, in: services, having: properties(of: words[0]))
     }
 
-    /// The properties of which a characteristic needs one for the command.
+    /// The properties for a command; a characteristic must have at least one of them.
     private static func properties(of word: String) -> CharacteristicProperties {
         switch word {
         case "read": .read

@@ -3,12 +3,14 @@ package import MynahCore
 import MynahHost
 package import MynahSupport
 
-/// The device that a phone connects to, and the options of the session.
+/// The device to connect to, and the options of the session.
 package struct ConnectPlan: Sendable {
     /// The device's address or name, or a prefix of either.
     package var device: String
-    /// The time limit for finding the device, for connecting, and for each answer until its services are
-    /// known; with `nil`, connecting has no limit, and an answer a limit of 30 s.
+    /// The time limit for finding the device, for connecting, and for each answer until the services are
+    /// discovered.
+    ///
+    /// With `nil`, connecting has no limit, and the others have their defaults of 10 s and 30 s.
     package var timeout: Duration?
     /// The types of the primary services to discover; empty for all services.
     package var services: [BluetoothUUID] = []
@@ -17,7 +19,7 @@ package struct ConnectPlan: Sendable {
     /// The passkey that the device displays during pairing, or `nil` to ask the user.
     package var passkey: UInt32?
 
-    /// Makes a plan for a device, with all its services.
+    /// Makes a plan for a device, whose services are all discovered.
     package init(device: String, timeout: Duration?) {
         self.device = device
         self.timeout = timeout
@@ -26,20 +28,20 @@ package struct ConnectPlan: Sendable {
 
 /// The commands of a user, which are carried out one after the other.
 package protocol ConnectLines: Sendable {
-    /// Whether the session continues after a command that failed.
+    /// Whether the session continues after a failed command.
     var continuesAfterFailure: Bool { get }
 
-    /// Called when the device with this name is connected; `services` returns the discovered services.
+    /// Called when the device with this name is connected; `services` returns the services discovered so far.
     func begin(_ device: String, services: @escaping @Sendable () -> [DiscoveredService])
 
-    /// The next line, or `nil` at the end.
+    /// The next line, or `nil` at the end of the input.
     func next() async throws(ConnectRequest.Problem) -> String?
 
     /// Called when no more lines are needed.
     func end()
 }
 
-/// A session in which a phone connects to a device and carries out commands, from the search until it is
+/// A session of `mynah connect`: finds a device, connects to it, and carries out commands until it is
 /// interrupted.
 package struct ConnectSession: Sendable {
     /// The result of the session.
@@ -58,7 +60,7 @@ package struct ConnectSession: Sendable {
     let clock: RunClock
     let interruption: Interruption
 
-    /// Makes a session for a plan; `questions` asks the user the questions of a pairing.
+    /// Makes a session for a plan; `questions` asks the user during pairing.
     package init(
         _ plan: ConnectPlan, radios: RadioMaker, lines: any ConnectLines, questions: (any QuestionAsker)?,
         observer: any ConnectObserver, clock: RunClock = .real, until interruption: Interruption
@@ -80,7 +82,8 @@ package struct ConnectSession: Sendable {
         var failure: RadioError?
         do throws(RadioError) {
             let radio = try radios.host()
-            // Before the radio starts, because it may take a while until a device is heard.
+            // The message comes before the radio starts, because it may take a while until a device is
+            // received.
             observer.say(
                 "looking for \"\(PrintableText.of(plan.device))\" for up to \(patience.text) (\(radio.name))")
             let manager = CentralManager(
@@ -120,7 +123,7 @@ package struct ConnectSession: Sendable {
             entersPasskey: questions != nil || plan.passkey != nil, interruption: interruption)
     }
 
-    /// Connects to the device and carries out the lines; returns `false` if a failure ended that.
+    /// Connects to the device and carries out the lines; returns `false` if connecting or a command failed.
     private func talk(with device: ConnectedDevice) async -> Bool {
         do throws(RequestError) {
             try await device.open()
@@ -149,7 +152,7 @@ package struct ConnectSession: Sendable {
 }
 
 extension DeviceIdentity {
-    /// The identity of a phone; with `asks`, its user can see and enter passkeys.
+    /// The identity of a phone; `asks` means that the phone can show passkeys and ask for them.
     static func phone(asks: Bool, _ passkey: UInt32?) -> DeviceIdentity {
         DeviceIdentity(
             name: "Mynah",

@@ -4,14 +4,14 @@ import MynahEmulator
 import MynahLifecycle
 import MynahSupport
 
-/// Handles the central manager's events for a session that connects.
+/// Handles the events of the central manager for `connect` and `record`.
 final class ConnectSink: CentralManagerSink {
     private struct State {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
         var onEvent: (@Sendable (CentralManagerEvent) -> Void)?
         var observer: (any ConnectObserver)?
         var services: [DiscoveredService] = []
-        /// The number of times that the radio had room again for writes without response.
+        /// The number of times that the radio has reported room for writes without response.
         var rooms = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -23,15 +23,14 @@ final class ConnectSink: CentralManagerSink {
     private let passkey: UInt32?
     private let clock: RunClock
 
-    /// Makes a sink; `questions` asks the user the questions of a pairing, except for the passkey if it is
-    /// given.
+    /// Makes a sink; `questions` asks the user during pairing, except for the passkey if it is given.
     init(questions: (any QuestionAsker)?, passkey: UInt32?, clock: RunClock) {
         self.questions = questions
         self.passkey = passkey
         self.clock = clock
     }
 
-    /// Sets the observer of reports, or removes it with `nil`.
+    /// Sets the observer of reports, or removes it if `observer` is `nil`.
     func tells(_ observer: (any ConnectObserver)?) {
         state.withLock { $0.observer = observer }
         if observer == nil { tellOfRoom() }
@@ -41,18 +40,18 @@ final class ConnectSink: CentralManagerSink {
         give { $0.reports(report, at: .now(clock)) }
     }
 
-    /// Reports the result of a command after its last answer has come.
+    /// Reports the result of a command, with the time of its last answer.
     func tellResult(_ report: ConnectReport) { give { $0.commandReports(report, at: .now(clock)) } }
 
-    /// Notes that a request was sent, or that its answer has come.
+    /// Tells the order of reports that a request was sent, or that its answer arrived.
     func asked(isAnswered: Bool) {
         give { isAnswered ? $0.answered(at: .now(clock)) : $0.release() }
     }
 
-    /// Notes the beginning of a command that sends requests to the device.
+    /// Marks the beginning of a command that sends requests to the device.
     func commandBegan() { give { $0.begin() } }
 
-    /// Notes the end of a command.
+    /// Marks the end of a command.
     func commandEnded() { give { $0.end() } }
 
     private func give(_ body: (inout ReportOrder) -> [ReportOrder.Report]) {
@@ -62,10 +61,10 @@ final class ConnectSink: CentralManagerSink {
         }
     }
 
-    /// The number of times that the radio had room again for writes without response.
+    /// The number of times that the radio has reported room for writes without response.
     var rooms: Int { state.withLock { $0.rooms } }
 
-    /// Returns when `rooms` has changed, or when the link has ended.
+    /// Waits until `rooms` differs from the given number; the end of the link also changes it.
     func waitForRoom(after rooms: Int) async {
         await withCheckedContinuation { continuation in
             let isLate = state.withLock { state in
@@ -90,7 +89,7 @@ final class ConnectSink: CentralManagerSink {
         state.withLock { $0.onDiscovery = handler }
     }
 
-    /// Sets a function that also gets each event.
+    /// Sets or removes a function that is also called with each event.
     func onEvent(_ handler: (@Sendable (CentralManagerEvent) -> Void)?) {
         state.withLock { $0.onEvent = handler }
     }
@@ -122,11 +121,11 @@ final class ConnectSink: CentralManagerSink {
         case .pairing(_, let step): return pair(step)
         case .lost(let error): tell(.problem(error.description))
         case .warning(let warning):
-            // Of a pairing that failed, perhaps, which waits for no answer any more.
+            // The question may be part of the failed pairing, and needs no answer then.
             if warning.code == "pairingFailed" { questions?.withdrawQuestion() }
             observer?.warn(warning)
         case .readyToWrite: tellOfRoom()
-        // The call that waits for a connection throws its failure.
+        // A failed connection is thrown to the caller of `connect`.
         case .stateChanged, .failedToConnect, .willRestoreState, .connectionEvent, .nameUpdated,
             .recovered, .missed:
             break
@@ -157,7 +156,7 @@ final class ConnectSink: CentralManagerSink {
                 PairingAnswer.init(comparing:))
         case .enter:
             if let passkey { return .pairing(.passkey(passkey)) }
-            // Without input there is no passkey entry (Vol 3, Part H, 2.3.5.1).
+            // A device without input has no passkey entry (Vol 3, Part H, 2.3.5.1).
             guard let questions else { return .pairing(.declined) }
             return ask(
                 questions, "type the number that the device shows:",

@@ -4,7 +4,7 @@ import MynahEmulator
 import MynahHost
 import MynahSupport
 
-/// A device that a phone is connected to, and the commands for it.
+/// Carries out the commands for a connected device.
 struct ConnectedDevice: Sendable {
     /// The result of a command.
     enum Outcome {
@@ -19,7 +19,7 @@ struct ConnectedDevice: Sendable {
     let sink: ConnectSink
     private let plan: ConnectPlan
     private let clock: RunClock
-    /// Whether the user or the plan can give a passkey that a pairing asks for.
+    /// Whether the user or the plan can provide a passkey.
     private let entersPasskey: Bool
     private let interruption: Interruption
     /// Whether a write without response was sent after the last request.
@@ -40,12 +40,12 @@ struct ConnectedDevice: Sendable {
         self.interruption = interruption
     }
 
-    /// Whether the user has ended the session, so that requests fail.
+    /// Whether the session is ending, so that failed requests are not reported.
     var isEnding: Bool { interruption.isInterrupted }
 
     func tell(_ report: ConnectReport) { sink.tellResult(report) }
 
-    /// Connects to the device, discovers the services in the plan and reports them.
+    /// Connects to the device, discovers the services of the plan, and reports them if the plan says so.
     func open() async throws(RequestError) {
         sink.commandBegan()
         defer { sink.commandEnded() }
@@ -70,7 +70,7 @@ struct ConnectedDevice: Sendable {
         if isReported { tell(.services(services)) }
     }
 
-    /// Carries out a line.
+    /// Parses and carries out a line.
     func perform(_ line: String) async -> Outcome {
         defer { sink.commandEnded() }
         do throws(ConnectRequest.Problem) {
@@ -79,7 +79,7 @@ struct ConnectedDevice: Sendable {
             do throws(RequestError) {
                 try await perform(request)
             } catch {
-                // A passkey makes no key longer.
+                // Pairing with a passkey does not make the key longer.
                 let needsPasskey =
                     error.asksForSecurity && error != .refused(.insufficientEncryptionKeySize)
                     && !entersPasskey
@@ -118,7 +118,7 @@ struct ConnectedDevice: Sendable {
                 throw .failed(RadioError(.invalidState, "there is no bond with the device"))
             }
             tell(.forgotten)
-        // The user asked for a pause of this length, even if the link ends.
+        // The wait lasts as long as the user has requested, even if the link ends.
         case .wait(let duration): try? await clock.sleep(for: duration)
         case .connect:
             if await !peripheral.isConnected { try await open() }
@@ -130,8 +130,9 @@ struct ConnectedDevice: Sendable {
         }
     }
 
-    /// Waits until write commands have arrived, because ending the link would drop them: the device answers
-    /// this request after them.
+    /// Waits until earlier write commands have arrived, because ending the link would drop them.
+    ///
+    /// This sends a request, which the device answers after the commands.
     func settle() async {
         let isWanted = hasSent.withLock { hasSent in
             defer { hasSent = false }

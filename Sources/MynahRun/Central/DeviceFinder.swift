@@ -2,34 +2,34 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Scans for the device that a command names, for `connect` and `record`.
+/// Scans for the device of `connect` or `record`.
 struct DeviceFinder: Sendable {
     /// The default time limit of the search.
     static let patience = Duration.seconds(10)
-    /// The time for which the search waits for another device with the same name.
+    /// The time in which another device with the same name may still be received.
     private static let settling = Duration.seconds(1)
-    /// The time for which the device's advertising is collected after it was found, if `reports` is not 0.
+    /// The time for collecting the device's advertising reports, if `reports` is not 0.
     private static let listening = Duration.seconds(5)
-    /// The additional time if too few advertising events were received to calculate the advertising interval.
+    /// The additional time if too few reports were received to calculate the advertising interval.
     private static let listeningLonger = Duration.seconds(3)
-    /// The number of advertising events from which the advertising interval is calculated.
+    /// The number of advertising events that are needed to calculate the advertising interval.
     private static let neededAdverts = 3
 
     let device: String
     let timeout: Duration
     let clock: RunClock
-    /// The number of further advertising reports to collect after the device was found.
+    /// The number of advertising reports to collect after the device was found.
     var reports = 0
-    /// The reason that no device was received although one is being played, or `nil` if none is known.
+    /// Returns a possible reason why no device was received, or `nil` if none is known.
     var hint: @Sendable () -> String? = { nil }
 
     /// Scans until the device is found; returns `nil` if the scan is interrupted.
     ///
-    /// `listen` sets the receiver of discoveries, or removes it with `nil`.
+    /// `listen` sets the function that receives discoveries, or removes it if the argument is `nil`.
     func find(
         _ manager: CentralManager, _ listen: ((@Sendable (Discovery) -> Void)?) -> Void
     ) async throws(RadioError) -> Peripheral? {
-        // The end of the time limit is kept, however many reports come.
+        // The newest steps are kept, so that the end of the time limit is never lost.
         let (steps, continuation) = AsyncStream<DeviceSearch.Step>.makeStream(
             bufferingPolicy: .bufferingNewest(4096))
         listen { continuation.yield(.heard(Sighting($0))) }
@@ -40,7 +40,7 @@ struct DeviceFinder: Sendable {
         var search = DeviceSearch(device)
         var found: DeviceAddress?
         var missing = reports
-        // The advertisement by which the device was found.
+        // The report with which the device was found counts too.
         var adverts = 1
         var isLate = false
         for await step in steps {
@@ -82,7 +82,7 @@ struct DeviceFinder: Sendable {
 }
 
 extension RunClock {
-    /// Calls `work` after a time, unless the task is cancelled before.
+    /// Calls `work` after a delay, unless the task is cancelled first.
     func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task(executorPreference: taskExecutor) {
             guard (try? await sleep(for: duration)) != nil else { return }

@@ -2,21 +2,21 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Requests from a device everything that a profile needs; the answers are captured on the transport.
+/// Reads everything from a device that a profile needs; the answers are captured on the transport.
 package struct DeviceRecorder: Sendable {
-    /// The requests that were not answered because the link ended, or because they need more security.
+    /// The requests without a useful answer, because the link ended or more security is needed.
     package struct Missing: Hashable, Sendable {
         package var reads = 0
         package var subscriptions = 0
-        /// Whether the device refused requests, and pairing did not help.
+        /// Whether the device refused requests for lack of security, even after pairing.
         package var needSecurity = false
         /// Whether the pairing failed.
         package var isPairingFailed = false
     }
 
-    /// The progress with the device.
+    /// The progress of the recording.
     package enum Progress: Hashable, Sendable {
-        /// The device is not connected yet, or its attributes are not all discovered.
+        /// The device is not connected yet, or not all of its attributes are discovered.
         case began
         case asking(Missing)
         case listening
@@ -43,12 +43,11 @@ package struct DeviceRecorder: Sendable {
         case subscribe(DiscoveredCharacteristic)
     }
 
-    /// Connects, reads every value and subscribes to every characteristic; returns when all requests were
-    /// made.
+    /// Connects, reads every value, and subscribes to every characteristic.
     ///
-    /// The reader pairs only after all requests were made once, because an encrypted link does not show which
-    /// attributes need encryption. If the device asks for encryption when it is connected, or has a bond, the
-    /// link is encrypted earlier, and a comment in the profile says so.
+    /// Pairing follows only after all requests were made once, because an encrypted link does not show which
+    /// attributes need encryption. If the device requests encryption itself, or has a bond, the link is
+    /// encrypted earlier, and a comment in the profile says so.
     func ask() async throws(RequestError) {
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: DeviceFinder.patience)
@@ -83,9 +82,9 @@ package struct DeviceRecorder: Sendable {
             + senders.map { .subscribe($0) }
     }
 
-    /// Makes requests, and returns those for which pairing, or a more secure pairing, may help.
+    /// Makes requests; returns those that were refused for lack of security.
     ///
-    /// Any other refusal belongs to the device's behavior, and the end of the link is an error.
+    /// Other refusals are part of the device's behavior. The end of the link throws an error.
     private func perform(_ requests: [Request]) async throws(RequestError) -> [Request] {
         var refused: [Request] = []
         for (place, request) in requests.enumerated() {
@@ -109,7 +108,7 @@ package struct DeviceRecorder: Sendable {
         }
     }
 
-    /// Pairs; returns `false` if that failed, so that the values that need it are not read.
+    /// Pairs; returns `false` if that fails, so that some values cannot be read.
     private func pair() async -> Bool {
         say("pairing")
         do throws(RequestError) {

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Finds a device by its address, its name, or a prefix of either.
 package struct DeviceSearch {
-    /// How well a device matches the text.
+    /// How closely a device matches the text, from the weakest to the strongest.
     private enum Fit: Int, Comparable {
         case prefix
         case name
@@ -12,15 +12,15 @@ package struct DeviceSearch {
         static func < (left: Fit, right: Fit) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The result of a search.
+    /// The result of a search so far.
     package enum Outcome: Hashable, Sendable {
-        /// Nothing yet.
+        /// No device matches.
         case nothing
-        /// One device, unless another is received that matches as well.
+        /// One device matches, but another may follow that matches equally well.
         case likely(DeviceAddress)
-        /// One device; no other can match better.
+        /// One device matches, and no other can match better.
         case certain(DeviceAddress)
-        /// Several devices that match equally well.
+        /// Several devices match equally well; the texts describe them.
         case several([String])
     }
 
@@ -30,10 +30,10 @@ package struct DeviceSearch {
     private var isSettling = false
     private var found: [DeviceAddress: (fit: Fit, name: String)] = [:]
     package private(set) var heard: [DeviceAddress: String] = [:]
-    /// The matching devices that are not connectable, with their names.
+    /// The names of matching devices that are not connectable, by address.
     private var closed: [DeviceAddress: String] = [:]
 
-    /// Whether no device was received that the text could mean.
+    /// Whether no device was received that is connectable or matches the text.
     var hasHeardNothing: Bool { heard.isEmpty && closed.isEmpty }
 
     /// The largest number of remembered devices.
@@ -58,8 +58,9 @@ package struct DeviceSearch {
         found[address] = (fit, name)
     }
 
-    /// How well a device matches; a bonded device matches by its identity address and by its current private
-    /// address.
+    /// How closely a device matches, or `nil` if it does not match.
+    ///
+    /// A bonded device matches by its identity address and by its current private address.
     private func fit(_ sighting: Sighting, _ name: String) -> Fit? {
         let addresses = [sighting.address, sighting.report.resolvedAddress]
             .compactMap { $0?.description.lowercased() }
@@ -82,16 +83,16 @@ package struct DeviceSearch {
     /// An event for the search.
     package enum Step: Sendable {
         case heard(Sighting)
-        /// The wait for another device with the same name is over.
+        /// The time for another device with the same name is over.
         case settled
         /// The time limit of the search elapsed.
         case overdue
     }
 
-    /// The action after a step.
+    /// The next action of the caller.
     package enum Action: Sendable {
         case wait
-        /// Report `settled` after about a second.
+        /// Send the step `settled` after about a second.
         case settle
         case found(DeviceAddress)
         case failed(RadioError)
@@ -135,7 +136,7 @@ package struct DeviceSearch {
         }
     }
 
-    /// The addresses with their names, for a message.
+    /// The addresses, with names in parentheses, for a message.
     package static func list(_ devices: [DeviceAddress: String]) -> [String] {
         devices.map { address, name in
             name.isEmpty ? "\(address)" : "\(address) (\(PrintableText.of(name)))"

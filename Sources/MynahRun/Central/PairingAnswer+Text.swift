@@ -1,8 +1,8 @@
 package import MynahCore
 
-// Answers to the questions of a pairing, as they are typed.
+// Answers to the questions of a pairing, as typed by a user.
 extension PairingAnswer {
-    /// Parses the answer to "are the numbers the same?"; `nil` if the line means neither yes nor no.
+    /// Parses the answer to "are the numbers the same?"; the result is `nil` if it is neither yes nor no.
     package init?(comparing line: String) {
         switch Self.word(line) {
         case "y", "yes": self = .agreed
@@ -11,7 +11,7 @@ extension PairingAnswer {
         }
     }
 
-    /// Parses the passkey that the other device shows, or a no; `nil` if the line is neither.
+    /// Parses a passkey or "no"; the result is `nil` for any other text.
     package init?(entering line: String) {
         if PairingAnswer(comparing: line) == .declined {
             self = .declined

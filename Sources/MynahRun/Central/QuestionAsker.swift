@@ -1,12 +1,12 @@
 /// Asks the user the questions of a pairing.
 package protocol QuestionAsker: Sendable {
-    /// Asks for a line.
+    /// Asks the user a question.
     ///
-    /// `read` returns the action for an answer, or `nil` if the line is not a valid answer; then the question
-    /// is asked again with the hint.
+    /// `read` returns the action for an answer, or `nil` if the answer is not valid. In the second case, the
+    /// question is asked again with the hint.
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?)
 
-    /// Withdraws the question, because no answer is needed any more.
+    /// Withdraws the question, because an answer is no longer needed.
     func withdrawQuestion()
 }

@@ -5,7 +5,7 @@ import MynahHost
 import MynahLifecycle
 package import MynahSupport
 
-/// The device that a phone records, and the options of the session.
+/// The device to record, and the options of the session.
 package struct RecordPlan: Sendable {
     /// The device's address or name, or a prefix of either.
     package var device: String
@@ -23,8 +23,7 @@ package struct RecordPlan: Sendable {
     }
 }
 
-/// A session in which a phone requests from a device everything that a profile needs, from the search until
-/// it is interrupted.
+/// A session of `mynah record`: finds a device and reads everything that a profile needs.
 ///
 /// The answers are captured on the transport.
 package struct RecordSession: Sendable {
@@ -32,11 +31,11 @@ package struct RecordSession: Sendable {
     package struct End: Sendable {
         /// The error that ended the session, or `nil` if no error did.
         package var failure: RadioError?
-        /// The device and the progress with it, or `nil` if the device was not found.
+        /// The device and the progress of its recording, or `nil` if the device was not found.
         package var device: (address: DeviceAddress, progress: DeviceRecorder.Progress)?
     }
 
-    /// The number of advertising reports to collect, so that the advertising interval can be calculated.
+    /// The number of advertising reports to collect for calculating the advertising interval.
     private static let reports = 40
 
     let plan: RecordPlan
@@ -46,7 +45,7 @@ package struct RecordSession: Sendable {
     let clock: RunClock
     let interruption: Interruption
 
-    /// Makes a session for a plan; `questions` asks the user the questions of a pairing.
+    /// Makes a session for a plan; `questions` asks the user during pairing.
     package init(
         _ plan: RecordPlan, radios: RadioMaker, questions: (any QuestionAsker)?,
         observer: any ConnectObserver, clock: RunClock = .real, until interruption: Interruption
@@ -96,7 +95,7 @@ package struct RecordSession: Sendable {
             device: found.withLock { $0 }.map { ($0.peripheral.address, $0.progress) })
     }
 
-    /// Makes all requests, and records until the time is over or the link ends.
+    /// Makes all requests, and records until the time limit or the end of the link.
     private func record(_ reader: DeviceRecorder, _ sink: ConnectSink) async throws(RadioError) {
         let (ends, continuation) = AsyncStream<Never>.makeStream()
         sink.onEvent { [observer, clock] event in
@@ -136,7 +135,7 @@ package struct RecordSession: Sendable {
 }
 
 extension RequestError {
-    /// The error as a radio's error, for the end of a session.
+    /// The error as a `RadioError`, for the end of a session.
     fileprivate var asRadioError: RadioError {
         switch self {
         case .failed(let error): error

@@ -2,8 +2,8 @@ import MynahEmulator
 
 /// Orders the reports of a connection as the events happened on the air.
 ///
-/// The radio reports events at once, but a command gets its answer a little later. Events after an answer are
-/// held until the command has reported its result.
+/// The radio reports events immediately, but a command gets its answer slightly later. So events after an
+/// answer are held until the command has reported its result.
 struct ReportOrder {
     /// A report with its time.
     struct Report {
@@ -11,25 +11,26 @@ struct ReportOrder {
         var time: WallTime
     }
 
-    /// Whether a command is being carried out; other requests to the device have no report.
+    /// Whether a command is being carried out; only commands report the answers to their requests.
     private var isAtWork = false
-    /// The reports after the last answer, and the time of that answer, or `nil` if no command still has to
-    /// report an answer.
+    /// The reports held since the last answer, and the time of that answer.
+    ///
+    /// The value is `nil` if no command still has to report an answer.
     private var waiting: (reports: [Report], answered: WallTime)?
 
-    /// Notes the beginning of a command; returns the reports to pass on now.
+    /// Handles the beginning of a command; returns the reports to pass on now.
     mutating func begin() -> [Report] {
         isAtWork = true
         return release()
     }
 
-    /// Notes the end of a command; returns the reports to pass on now.
+    /// Handles the end of a command; returns the reports to pass on now.
     mutating func end() -> [Report] {
         isAtWork = false
         return release()
     }
 
-    /// Notes the answer to a request; returns the reports to pass on now.
+    /// Handles the answer to a request; returns the reports to pass on now.
     mutating func answered(at time: WallTime) -> [Report] {
         guard isAtWork else { return release() }
         defer { waiting = ([], time) }
@@ -49,7 +50,7 @@ struct ReportOrder {
         return [Report(report: report, time: time)] + release()
     }
 
-    /// Returns the held reports, because no command has to report any more.
+    /// Returns the held reports, because no command still has to report an answer.
     mutating func release() -> [Report] {
         defer { waiting = nil }
         return waiting?.reports ?? []

@@ -3,28 +3,29 @@ package import MynahCore
 import MynahHost
 package import MynahSupport
 
-/// The devices to scan for, and the options of the scan.
+/// The options of a scan.
 package struct ScanPlan: Sendable {
-    /// The services of which a reported device must advertise one; empty for all devices.
+    /// The services by which devices are filtered: a device must advertise at least one; empty for all
+    /// devices.
     package var services: [BluetoothUUID] = []
-    /// Whether scan responses are requested.
+    /// Whether the scan is active, so that scan responses are requested.
     package var isActive = true
     /// Whether the periodic advertising of the devices is received.
     package var synchronizes = false
     /// The duration of the scan, or `nil` to scan until it is interrupted.
     package var timeout: Duration?
 
-    /// Makes a plan for a scan for all devices.
+    /// Makes a plan for an active scan for all devices.
     package init() {}
 }
 
-/// A session in which a phone scans until it is interrupted.
+/// A session of `mynah scan`, which scans until it is interrupted.
 package struct ScanSession: Sendable {
     /// The result of the session.
     package struct End: Sendable {
         /// The error that ended the session, or `nil` if no error did.
         package var failure: RadioError?
-        /// `true` if the session has scanned.
+        /// Whether the scan was started.
         package var hasListened: Bool
     }
 

@@ -1,11 +1,11 @@
 package import Mynah
 package import MynahCore
 
-/// A received advertising report of a device, with the device's advertising so far.
+/// An advertising report of a device, with the device's last advertising data and scan response.
 package struct Sighting: Sendable {
     /// The received report.
     package var report: ScanReport
-    /// The last advertising data and the last scan response together.
+    /// The last advertising data and the last scan response, combined.
     package var advertisement: AdvertisementData
     /// The last advertising data.
     package var data: [UInt8]

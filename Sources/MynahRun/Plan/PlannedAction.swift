@@ -3,29 +3,29 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// A change planned by `--at`: a time after the start, a device, and an effect.
+/// A change planned with `--at`: a delay, an effect, and the name of a device if there is one.
 package struct PlannedAction: Hashable, Sendable {
-    /// The problem of a text that is not a valid plan.
+    /// The reason why a text is not a valid plan.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// The change.
+    /// The effect of the change.
     package enum Effect: Hashable, Sendable {
-        /// An action of the user on an app.
+        /// An action of the user, on an app or on a phone's or accessory's radio.
         case action(UserAction)
-        /// A change of a device's distance.
+        /// A change of a device's distance or reachability.
         case range(RangeChange)
     }
 
-    /// The time from when every device of the run is ready.
+    /// The delay after all devices of the run are ready.
     package let delay: Duration
     package let effect: Effect
-    /// The device's name as written, or `nil` if there is none.
+    /// The name of a device, app or phone as written, or `nil` if there is none.
     let name: String?
     private let text: String
 
-    /// Parses `10s=background` or `10s=Lock app:background`.
+    /// Parses a text such as `10s=background` or `10s=Lock app:background`.
     package init(parsing text: String) throws(Problem) {
         self.text = text
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
@@ -42,7 +42,7 @@ package struct PlannedAction: Hashable, Sendable {
         } catch {
             throw Problem(message: "--at \(text): the time \(error.message)")
         }
-        // A name may have a colon in it, and no state has one; the text of an alert may.
+        // A name may contain a colon, but no state does, except the text of an alert.
         let start = Self.alert(in: parts[1])
         let colon = (start.map { parts[1][..<$0] } ?? parts[1][...]).lastIndex(of: ":")
         name = colon.map { String(parts[1][..<$0]) }
@@ -50,7 +50,7 @@ package struct PlannedAction: Hashable, Sendable {
         effect = try Self.effect(colon.map { String(parts[1][$0...].dropFirst()) } ?? parts[1], in: text)
     }
 
-    /// The beginning of `alert TEXT`, at the start of the text or after a name.
+    /// The index of `alert TEXT` at the start of the text or after a name, or `nil` if there is none.
     private static func alert(in text: String) -> String.Index? {
         let word = UserAction.alertPrefix
         if text.hasPrefix(word) { return text.startIndex }
@@ -75,7 +75,7 @@ package struct PlannedAction: Hashable, Sendable {
         throw Problem(message: "--at \(text): there is no state \"\(word)\"\(hint)")
     }
 
-    /// Throws if a text exceeds the limits of a profile's notification.
+    /// Throws if the text of an alert exceeds the limits of a profile's notification.
     private static func check(alert message: String) throws(Problem) {
         let notification: [JSON.Member] = [.init("app", "mynah"), .init("message", .string(message))]
         do throws(ProfileIssues) {
@@ -85,12 +85,12 @@ package struct PlannedAction: Hashable, Sendable {
         }
     }
 
-    /// `true` if the action is for an app, and not for a radio or for the distance of a device.
+    /// `true` if the effect is on an app, and not on a radio or a distance.
     package var isOfApp: Bool {
         if case .action(let action) = effect { !action.isAboutRadio } else { false }
     }
 
-    /// The error of a run without apps.
+    /// The error message for a run without apps.
     package var lacksApp: String {
         let others = UserAction.words.filter { UserAction($0)?.isAboutRadio == true } + RangeChange.words
         return "--at \(text) needs a profile with app:, and no profile here has one; accessories have "
@@ -102,7 +102,7 @@ package struct PlannedAction: Hashable, Sendable {
         if case .action(let action) = effect { action.setsPower } else { false }
     }
 
-    /// Whether the action can have the name of a peripheral in an app's profile.
+    /// Whether the name can be that of a peripheral in an app's profile.
     private var isOfPeripheral: Bool {
         if case .action(let action) = effect { action.isOfPeripheral } else { false }
     }
@@ -112,16 +112,19 @@ package struct PlannedAction: Hashable, Sendable {
         if case .range = effect { true } else { false }
     }
 
-    /// Whether the action is for the devices of this radio; without a name, turning Bluetooth off or on is
-    /// for the phone, if there is one.
+    /// Whether the action is for the devices of a radio.
+    ///
+    /// Without a name, turning Bluetooth off or on is for the phone if there is one, and else for all
+    /// accessories.
     package func isFor(phone isPhone: Bool, ofRunWithPhone hasPhone: Bool) -> Bool {
         guard case .action(let action) = effect else { return false }
         return isPhone || action.isAboutRadio && (name != nil || !hasPhone)
     }
 
-    /// The target of the action; without a name, all apps, or for a change of distance all accessories.
+    /// The target of the action, or an error if the name is unknown or ambiguous.
     ///
-    /// If there are several phones, an action on a phone needs a name.
+    /// Without a name, the target is every app, or every accessory for a change of distance. If there are
+    /// several phones, an action on a phone needs a name.
     package func target(among names: DeviceNames) throws(Problem) -> AppTarget {
         guard let name else {
             if isOfPhone, names.phones.count > 1 { throw severalPhones(names.phones) }
@@ -134,7 +137,7 @@ package struct PlannedAction: Hashable, Sendable {
         }
         let meaning: DeviceNames.Meaning
         do throws(DeviceNames.Problem) {
-            // A phone forgets a device, and its user picks one, by the name that an app has for it.
+            // These actions refer to a device by the name that an app has for it.
             let peripheral = isOfPeripheral ? try names.peripheral(named: name) : nil
             if let peripheral { meaning = peripheral } else { meaning = try names.meaning(of: name) }
         } catch {
@@ -160,12 +163,12 @@ package struct PlannedAction: Hashable, Sendable {
         return isOfPhone && device.isApp ? .phone(of: device.label) : .named(device.label)
     }
 
-    /// `true` if the action is for a phone, if there is one, and not for an app.
+    /// `true` if the action is for a whole phone, and not for one app.
     private var isOfPhone: Bool {
         if case .action(let action) = effect { action.isForPhone } else { false }
     }
 
-    /// The error of an action that could be for several phones, which are listed with their first apps.
+    /// The error of an action that needs the name of a phone, with a list of the phones.
     private func severalPhones(_ phones: [DeviceNames.Device]) -> Problem {
         let list = NameList.text(
             phones.map { $0.phone.map { "\"\($0)\"" } ?? "the phone of \"\($0.label)\"" }, separator: " and ")

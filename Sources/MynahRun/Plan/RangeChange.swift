@@ -1,19 +1,19 @@
-/// A change of a device's distance, planned by `--at`.
+/// A change of a device's distance, planned with `--at`.
 package enum RangeChange: Hashable, Sendable {
-    /// The device and all others do not receive each other.
+    /// The device and all other devices no longer receive each other.
     case outOfRange
-    /// The device is at its previous distance again.
+    /// The device is again at its previous distance.
     case inRange
     /// The device is at this distance.
     case distance(metres: Double)
 
-    /// The words for the changes.
+    /// The words for the changes, for messages.
     package static let words = ["outOfRange", "inRange", "distance 5 m"]
 
-    /// The largest distance that is accepted, in metres.
+    /// The largest accepted distance, in metres.
     private static let farthest = 1_000_000.0
 
-    /// Parses a word; `nil` if the text is not one of the words.
+    /// Parses a change; the result is `nil` for any other text.
     package init?(_ text: String) {
         let words = text.split(separator: " ")
         switch words.first {

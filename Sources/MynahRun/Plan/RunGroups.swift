@@ -2,11 +2,12 @@ package import MynahEmulator
 package import MynahProfiles
 import MynahSupport
 
-/// The groups of profiles that share a radio: the apps of a phone are a group, and each accessory has a radio
-/// of its own.
+/// The profiles of a run in groups that share a radio.
+///
+/// The apps of a phone are one group, and each accessory is a group of its own.
 package struct RunGroups {
     package private(set) var groups: [[Profile]] = []
-    /// The names in events of each group's devices.
+    /// The names of each group's devices in events.
     package private(set) var labels: [[String]] = []
     /// The names of all devices, in the order of the command line.
     package let names: DeviceNames
@@ -28,12 +29,14 @@ package struct RunGroups {
         }
     }
 
-    /// The name in events of a phone with services of its own: its own name, if no device has that.
+    /// The name in events of a phone that has services itself.
+    ///
+    /// A number is added if a device has that name.
     static func label(ofPhone name: String?, with labels: [String]) -> String {
         DeviceLabels.next(name ?? "phone", after: labels)
     }
 
-    /// The names in events of the phones with services of their own.
+    /// The names in events of the phones that have services themselves.
     var phones: [String] {
         zip(groups, labels).compactMap { profiles, labels in
             guard profiles.contains(where: { $0.phone?.services.isEmpty == false }) else { return nil }
@@ -55,7 +58,7 @@ package struct RunGroups {
         }
     }
 
-    /// The errors of two apps on one phone that have the same name, or describe their phone differently.
+    /// The errors of two apps on one phone with the same name or with different descriptions of the phone.
     package static func conflicts(of profile: Profile, with other: Profile) -> [ProfileIssue] {
         guard areOnOnePhone(profile, other), let app = profile.app, let before = other.app else { return [] }
         var issues: [ProfileIssue] = []
@@ -98,13 +101,12 @@ package struct RunGroups {
 }
 
 extension Profile {
-    /// The position of a property of the phone, in `app` or in `phone`, or `nil` if the profile does not set
-    /// it.
+    /// The position of a phone's property in `app` or `phone`, or `nil` if the profile does not set it.
     fileprivate func phoneMark(of field: String) -> SourceMark? { app?.marks[field] ?? phone?.marks[field] }
 }
 
 extension DeviceNames.Device {
-    /// Makes the names of the device in a profile; `label` is its name in events.
+    /// Makes the names of a profile's device; `label` is its name in events.
     package init(_ profile: Profile, label: String) {
         self.init(
             label: label, file: profile.file, isApp: profile.app != nil,

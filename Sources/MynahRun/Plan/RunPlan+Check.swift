@@ -2,14 +2,14 @@ import MynahCore
 package import MynahProfiles
 import MynahSupport
 
-// Mistakes that are known before a radio is looked for.
+// Checks before a radio is chosen.
 extension RunPlan {
-    /// The errors of profiles that cannot be played together, or not on this radio.
+    /// The errors of profiles that cannot be combined, or cannot be played on this radio.
     package func issues(on radio: RadioChoice) -> [ProfileIssue] {
         groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
     }
 
-    /// The error if the clock cannot be used for this run, or `nil`.
+    /// The error if the clock cannot be used for this run, or `nil` if it can.
     package func misuse(of clock: ClockChoice, _ radio: RadioChoice, hasEnd: Bool, isControlled: Bool)
         -> String?
     {
@@ -42,9 +42,9 @@ extension RunPlan {
         return nil
     }
 
-    /// The error if the radios or the options do not fit these profiles, or `nil`.
+    /// The error if the radios or the options do not fit these profiles, or `nil` if they do.
     ///
-    /// `actions` are the planned actions, which are added later.
+    /// `actions` are the planned actions, which the plan does not have yet.
     package func misuse(
         of radios: RadioPlan, _ actions: [PlannedAction], hasStateDirectory: Bool
     ) -> String? {

@@ -4,14 +4,14 @@ package import MynahHCI
 package import MynahProfiles
 import MynahSupport
 
-/// The devices that a run plays, and the conditions of its end.
+/// The devices of a run, the planned actions, and the conditions for its end.
 package struct RunPlan: Sendable {
-    /// A request of the user that these profiles cannot fulfil.
+    /// An error in the user's options for these profiles.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// An action and its target.
+    /// A planned action and its resolved target.
     package struct Planned: Sendable {
         var action: PlannedAction
         var target: AppTarget
@@ -25,19 +25,19 @@ package struct RunPlan: Sendable {
     private(set) var planned: [Planned] = []
     private(set) var matches: [EventMatch] = []
     private(set) var scenario: ScenarioChoice?
-    /// The duration of the run after every device is ready, or `nil` for no limit.
+    /// The duration of the run after all devices are ready, or `nil` for no limit.
     package var timeout: Duration?
-    /// The initial state of apps, or `nil` for that in the profile.
+    /// The initial state of apps, or `nil` for the state in their profiles.
     package var state: RunState?
     /// The seed for generated values, or `nil` for random values.
     package var seed: UInt64?
     package var stateDirectory: StateDirectory?
-    /// A function that writes a note for processes that look for the run on the shared air, or `nil` if the
-    /// run is on the shared air.
+    /// Writes a note by which other processes can find the run; the value is `nil` if the run is on the
+    /// shared air.
     package var leaveNote: (@Sendable () -> AirNote?)?
     /// The control API, or `nil` if there is none.
     package var control: ControlPlan?
-    /// `true` for a run that serves the control API, and that is ready even without a device.
+    /// `true` for a run that serves the control API and needs no device to be ready.
     package var isServer = false
 
     /// Makes a plan for these profiles; `version` is the version of the program.
@@ -47,7 +47,7 @@ package struct RunPlan: Sendable {
         groups = RunGroups(profiles)
     }
 
-    /// Adds planned actions and expected events; the names of devices are those of the profiles.
+    /// Adds planned actions, expected events and a scenario, and resolves the names in them.
     package mutating func add(
         _ actions: [PlannedAction], until matches: [EventMatch], scenario: String?
     ) throws(Problem) {
@@ -75,7 +75,7 @@ package struct RunPlan: Sendable {
         }
     }
 
-    /// `true` if a planned action turns Bluetooth off or on.
+    /// Whether a planned action turns Bluetooth off or on.
     var setsPower: Bool { planned.contains(where: \.action.setsPower) }
 
     /// Whether one of the apps is a central, which BlueZ cannot play.
@@ -95,6 +95,6 @@ package struct RunPlan: Sendable {
     /// Whether events contain the name of their device.
     package var namesDevices: Bool { groups.groups.count > 1 || control != nil }
 
-    /// The report of the scenario before its start, in JUnit's XML, or `nil` if there is no scenario.
+    /// The JUnit report of a scenario that has not started, or `nil` if there is no scenario.
     package var firstReport: String? { scenario.map { ScenarioRun($0, clock: .real).report(nil) } }
 }

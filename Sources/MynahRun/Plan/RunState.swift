@@ -1,12 +1,12 @@
 package import MynahEmulator
 package import MynahProfiles
 
-/// The initial state of apps, as an option of `--state`.
+/// The initial state of apps, as a value of `--state`.
 package enum RunState: String, CaseIterable {
     case foreground
     case background
     case suspended
-    /// The phone was restarted, and the app was not opened.
+    /// The phone was restarted, and the app was not opened since.
     case terminated
 
     package func apply(to app: inout EmulatedApp?) {
@@ -18,7 +18,7 @@ package enum RunState: String, CaseIterable {
         }
     }
 
-    /// The error if these profiles cannot start in the state, or `nil`.
+    /// The error if these profiles cannot start in this state, or `nil` if they can.
     package func problem(with profiles: [Profile], hasStateDirectory: Bool) -> String? {
         guard self == .terminated else { return nil }
         guard hasStateDirectory else {

@@ -2,21 +2,21 @@ package import MynahEmulator
 package import MynahProfiles
 import MynahSupport
 
-/// The scenario of a run that a user names.
+/// The scenario that the user has chosen for a run.
 package struct ScenarioChoice: Hashable, Sendable {
-    /// The reason that a name is refused, as a sentence without its full stop.
+    /// The reason why the user's text is refused, as a sentence without its full stop.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// The name in events of the device that plays the scenario.
+    /// The name in events of the scenario's device.
     package let device: String
-    /// The scenario's name in the profile of the device.
+    /// The name of the scenario in its device's profile.
     package let name: String
 
     /// Finds a scenario by its name, or by `DEVICE:NAME` if several devices have a scenario with that name.
     ///
-    /// `profiles` are in the order of `names`.
+    /// `profiles` and `names` are in the same order.
     package init(_ text: String, in profiles: [Profile], _ names: DeviceNames) throws(Problem) {
         let found = zip(names.devices, profiles).filter { Self.names($1).contains(text) }
         if let only = found.first, found.count == 1 {
@@ -54,6 +54,6 @@ package struct ScenarioChoice: Hashable, Sendable {
             message: "there is no scenario \"\(text)\"\(near.isEmpty ? "; " + all : near + " (\(all))")")
     }
 
-    /// The names of the scenarios of a profile.
+    /// The names of a profile's scenarios.
     package static func names(_ profile: Profile) -> [String] { profile.scenarios.map(\.name) }
 }

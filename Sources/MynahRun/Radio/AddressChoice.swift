@@ -1,10 +1,10 @@
 import MynahHost
 
-/// The kind of address that a device on Mynah's own host uses.
+/// The user's choice of an address for a device on Mynah's own host.
 package enum AddressChoice: String, CaseIterable, Sendable {
     /// The controller's public address, or a static random address if it has none.
     case identity
-    /// Resolvable private addresses, which change as often as an iPhone's.
+    /// Resolvable private addresses, which change as often as those of an iPhone.
     case `private`
 
     var policy: AddressPolicy {

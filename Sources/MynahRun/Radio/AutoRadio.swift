@@ -2,13 +2,13 @@ package import MynahCore
 
 /// The radio that `--radio auto` selects.
 package enum AutoRadio: Hashable, Sendable {
-    /// BlueZ; the event `ready` contains its name.
+    /// BlueZ, without a warning, because the event `ready` names the radio.
     case bluez
     /// An Android emulator's radio, with a warning for the user.
     case emulator(RadioWarning)
     /// The virtual radio, with a warning for the user.
     case virtual(RadioWarning)
-    /// No radio: the user has to fix this error.
+    /// No radio: the user must fix this error.
     case failed(RadioError)
 
     /// The result of the search for an Android emulator.
@@ -21,8 +21,8 @@ package enum AutoRadio: Hashable, Sendable {
 
     /// Selects the radio for a device.
     ///
-    /// `trouble` is the reason that BlueZ has no adapter, or `nil` if it has one. With `needsBlueZ`, the
-    /// kernel has an adapter or the user named one, so the error has to be fixed and no other radio is
+    /// `trouble` is the reason why BlueZ has no adapter, or `nil` if it has one. `needsBlueZ` means that the
+    /// kernel has an adapter or the user has named one. The error must then be fixed, and no other radio is
     /// selected.
     package static func forDevice(
         bluez trouble: RadioError?, needsBlueZ: Bool, emulator: Emulator
@@ -47,7 +47,7 @@ package enum AutoRadio: Hashable, Sendable {
         }
     }
 
-    /// Selects the radio for a command that plays a phone, which BlueZ does not support.
+    /// Selects the radio for a command that acts as a phone, which BlueZ does not support.
     package static func forPhone(_ command: String, emulator: Emulator) -> AutoRadio {
         switch emulator {
         case .alive(let name):

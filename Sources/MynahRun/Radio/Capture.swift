@@ -13,7 +13,7 @@ package final class Capture: Sendable {
     private struct State {
         var file: CaptureFile?
         var hasAir = false
-        /// The error that ended the capture early, or `nil` if no error did.
+        /// The error that ended the capture early, or `nil` if there was none.
         var failure: RadioError?
     }
 
@@ -29,8 +29,8 @@ package final class Capture: Sendable {
 
     /// Makes a capture that is not open yet; `version` is the version of the program.
     ///
-    /// With `namesDevices`, the command may have several radios, and each interface is named after its
-    /// devices.
+    /// With `namesDevices`, each interface has the names of its radio's devices, because there may be several
+    /// radios.
     package init(
         _ target: CaptureTarget, namesDevices: Bool = false, version: String, clock: RunClock = .real,
         reports: CaptureFile.Reports
@@ -43,7 +43,7 @@ package final class Capture: Sendable {
         self.state = state
         self.reports = CaptureFile.Reports(
             warn: { warning in
-                // A reader that leaves may have seen enough, which only its user knows.
+                // Whether a reader that leaves has seen enough is known only to its user.
                 if warning.code == CaptureFile.endedCode {
                     state.withLock { $0.failure = RadioError(.captureFailed, warning.message) }
                 }
@@ -58,7 +58,8 @@ package final class Capture: Sendable {
     /// Creates the file; throws `captureFailed` if that is impossible.
     func createFile() throws(RadioError) { _ = try file() }
 
-    /// Wraps the transport of a radio with these devices, to record it.
+    /// Wraps the transport of a radio so that its packets are recorded; the interface is named after the
+    /// devices.
     func transport(_ inner: any HCITransport, of devices: [String]) throws(RadioError) -> any HCITransport {
         let (file, name) = try interface(of: devices)
         return file.transport(inner, named: name)
@@ -70,7 +71,7 @@ package final class Capture: Sendable {
         return (try file(), "hci" + names)
     }
 
-    /// Records the air that all virtual radios of a command share.
+    /// Records the air of all virtual radios of a command, once.
     func record(_ air: LiveAir) throws(RadioError) {
         let file = try file()
         let isNew = state.withLock { state in
@@ -80,7 +81,7 @@ package final class Capture: Sendable {
         if isNew { file.record(air, named: "air") }
     }
 
-    /// Begins a new section for a new air.
+    /// Starts a new section of the file for a new air.
     func beginAnew() {
         let file = state.withLock { state in
             state.hasAir = false

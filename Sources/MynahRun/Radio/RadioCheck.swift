@@ -3,7 +3,7 @@ import MynahFaults
 import MynahProfiles
 import MynahSupport
 
-/// Checks profiles against the radio that will play them, before anything is registered.
+/// Checks profiles against the capabilities of the radio that will play them, before anything is registered.
 final class RadioCheck: Sendable {
     private let print: @Sendable (String) -> Void
     private let found = Lock<[ProfileIssue]>([])
@@ -13,11 +13,12 @@ final class RadioCheck: Sendable {
         self.print = print
     }
 
-    /// The parts of the profile that the radio would play differently; empty if there are none.
+    /// The issues of a profile that the radio cannot play; empty if there is no such profile.
     var shortcomings: [ProfileIssue] { found.withLock { $0 } }
 
-    /// Prints the parts that the radio plays differently; throws `unsupported` if it cannot play a profile as
-    /// written.
+    /// Prints all differences between profiles and what the radio can do.
+    ///
+    /// Throws `unsupported` if the radio cannot play a profile as written.
     func check(
         _ profiles: [Profile], _ capabilities: RadioCapabilities, _ faults: FaultSupport
     ) throws(RadioError) {

@@ -2,7 +2,7 @@ import MynahBlueZ
 package import MynahCore
 package import MynahHCI
 
-/// The radio that a command uses, after `auto` was resolved.
+/// The radio of a command, after `auto` was resolved.
 package enum ChosenRadio: Equatable, Sendable {
     case bluez
     case virtual
@@ -23,7 +23,7 @@ package enum ChosenRadio: Equatable, Sendable {
 /// Resolves the choice of a radio for `run`, `scan` and `connect`.
 package struct RadioChooser: Sendable {
     var choice: RadioChoice
-    /// BlueZ's adapters that the user named.
+    /// The names of BlueZ's adapters that the user has chosen.
     var adapters: [String] = []
     /// Whether an app of the run is a central, which BlueZ cannot play.
     var playsCentrals = false
@@ -42,7 +42,7 @@ package struct RadioChooser: Sendable {
 
     /// The radio for a device.
     ///
-    /// BlueZ is checked first, because nothing may start before the radio is known.
+    /// With `auto`, BlueZ is probed first, because nothing may start before the radio is chosen.
     package func forDevice() async throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
         if playsCentrals {
@@ -54,7 +54,7 @@ package struct RadioChooser: Sendable {
         do throws(RadioError) {
             try await probe.run { notice(RadioWarning("waitingForBus", $0)) }
         } catch {
-            // Interrupted: no other radio is wanted.
+            // The probe was interrupted, so another radio is not needed.
             if Task.isCancelled { throw error }
             trouble = error
         }

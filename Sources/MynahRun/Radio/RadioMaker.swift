@@ -7,33 +7,34 @@ import MynahSupport
 
 /// Makes the radios that a command uses.
 package final class RadioMaker: Sendable {
-    /// The user's choices.
+    /// The options of the radios.
     package struct Options: Sendable {
         package var choice: ChosenRadio
-        /// BlueZ's, in order.
+        /// The names of BlueZ's adapters, in the order of the radios.
         var adapters: [String] = []
         /// The largest number of notifications a second on BlueZ, or `nil` for no limit.
         var notificationRate: Int?
-        /// Whether BlueZ is made to report which central subscribed.
+        /// Whether BlueZ must report which central has subscribed.
         var namesSubscribers = false
-        /// The directory for the bonds of Mynah's own host, unless a radio has one of its own; `nil` to keep
-        /// them in memory only.
-        package var stateDirectory: StateDirectory?
-        /// The address policy of Mynah's own host.
+        /// The directory for the bonds of Mynah's own host, for radios without a directory of their own.
         ///
-        /// With `nil`, it is private for a phone, and identity for an accessory.
+        /// With `nil`, such bonds are only in memory.
+        package var stateDirectory: StateDirectory?
+        /// The kind of address of Mynah's own host.
+        ///
+        /// With `nil`, phones use private addresses, and accessories use their identity address.
         var address: AddressChoice?
-        /// Records the HCI packets of Mynah's own host, and the virtual air.
+        /// The capture of the HCI packets and the virtual air, or `nil` if there is none.
         var capture: Capture?
-        /// A function that receives the packets of Mynah's own host, or `nil` if none is needed.
+        /// A function that receives the HCI packets of Mynah's own host, or `nil` if there is none.
         package var tap: TappedTransport.Tap?
-        /// Whether the run will turn Bluetooth off, which is not possible with BlueZ's adapters.
+        /// Whether the run will turn Bluetooth off, which BlueZ's adapters do not allow.
         var setsPower = false
-        /// The time of the radios.
+        /// The clock of the radios and, with virtual time, their air.
         package var time = RunTime.real
         /// The air of virtual radios, or `nil` for the air that all processes of this user share.
         package var air: LiveAir?
-        /// Reports a warning that does not stop a radio; called on any thread.
+        /// Called with warnings that do not stop a radio, on any thread.
         package var notice: @Sendable (RadioWarning) -> Void
 
         /// Makes radios of the chosen kind, with default options.
@@ -47,16 +48,16 @@ package final class RadioMaker: Sendable {
     }
 
     private let options: Options
-    /// The shared air, joined at its first use.
+    /// The shared air, or `nil` before it is first used.
     private let shared: Lock<SharedAir?>
-    /// The stations of controllers on the air, by the number of the radio.
+    /// The controllers on the virtual air, by radio number.
     private let stations = Lock<[Int: Station]>([:])
 
-    /// A controller on the air, with its distance, unless it is out of range.
+    /// A controller on the virtual air, with its distance when it is in range.
     private struct Station {
         let transport: VirtualTransport
         var distance = AirDistance.usual
-        /// The distances of single devices, if the user has set them.
+        /// The distances to single devices that the user has set, by address.
         var devices: [DeviceAddress: AirDistance] = [:]
     }
 
@@ -65,7 +66,7 @@ package final class RadioMaker: Sendable {
         shared = Lock(nil)
     }
 
-    /// Makes the same radios for a new air, when these are no longer used.
+    /// Makes the same radios for a new air, after the old radios are no longer used.
     func anew(in time: RunTime) -> RadioMaker {
         var options = options
         options.time = time
@@ -75,7 +76,7 @@ package final class RadioMaker: Sendable {
 
     private var choice: ChosenRadio { options.choice }
 
-    /// Throws if the options cannot be fulfilled: BlueZ can neither be captured nor turned off.
+    /// Creates the capture's file; throws if BlueZ would have to be captured or turned off.
     func check() throws(RadioError) {
         if choice == .bluez {
             if options.capture != nil { throw Self.noCaptureOfBlueZ }
@@ -84,9 +85,10 @@ package final class RadioMaker: Sendable {
         try options.capture?.createFile()
     }
 
-    /// Makes the radio with this number for an accessory, or for the apps of a phone with these labels.
+    /// Makes a radio for an accessory, or for the apps of a phone.
     ///
-    /// `stateDirectory` is for the bonds of Mynah's own host, which are in memory only if it is `nil`.
+    /// `stateDirectory` is for the bonds of Mynah's own host; with `nil`, the directory of the options is
+    /// used.
     func peripheralRadio(
         _ index: Int, _ labels: [String], isPhone: Bool, _ stateDirectory: StateDirectory?
     ) throws(RadioError) -> any PeripheralRadio {
@@ -109,7 +111,7 @@ package final class RadioMaker: Sendable {
     /// The name of the chosen radio.
     var name: String { choice.name }
 
-    /// Throws `unsupported` if there is no radio with this number for one more device.
+    /// Throws `unsupported` if there is no radio with this number, so that no device can be added.
     func checkHasRoom(for index: Int) throws(RadioError) {
         switch choice {
         case .virtual, .netsim: return
@@ -128,7 +130,7 @@ package final class RadioMaker: Sendable {
 
     // MARK: Range
 
-    /// Throws `unsupported` if distances cannot be changed, which only the virtual radio supports.
+    /// Throws `unsupported` if the radio is not virtual, because only virtual distances can be changed.
     func checkHasRange() throws(RadioError) {
         guard choice != .virtual else { return }
         throw RadioError(
@@ -137,7 +139,7 @@ package final class RadioMaker: Sendable {
             remedy: "choose --radio virtual")
     }
 
-    /// Changes the distance of the device with this number.
+    /// Changes the distance of the radio with this number to all others.
     func move(_ index: Int, _ change: RangeChange) {
         stations.withLock { stations in
             switch change {
@@ -152,7 +154,7 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// Changes the distance between the device with this number and one device that it uses.
+    /// Changes the distance between the radio with this number and one other device.
     func move(_ index: Int, _ change: RangeChange, from device: DeviceAddress) {
         stations.withLock { stations in
             guard let station = stations[index] else { return }
@@ -172,17 +174,17 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// Leaves the shared air, because the radios are no longer used.
+    /// Leaves the shared air and ends the capture, after the radios are no longer used.
     package func end() {
         stations.withLock { $0 = [:] }
         shared.withLock { $0 }?.leave()
         options.capture?.end()
     }
 
-    /// The error that ended the capture early, or `nil` if it is complete or there is none.
+    /// The error that ended the capture early, or `nil` if there was none.
     package var captureFailure: RadioError? { options.capture?.failure }
 
-    /// Makes Mynah's own host on the chosen radio, or on the virtual one if BlueZ was chosen.
+    /// Makes Mynah's own host on the chosen radio, or on the virtual radio if BlueZ was chosen.
     ///
     /// For `connect`, the bonds are in the state directory of the options.
     package func host(
@@ -193,7 +195,7 @@ package final class RadioMaker: Sendable {
         host.address = address.policy
         host.bonds = (stateDirectory ?? options.stateDirectory).map { directory in
             directory.takeWarning().map(options.notice)
-            // A device that is only looked for changes no bonds, and must not take them from another.
+            // `connect` only looks for a device: it must not take the bonds from another process.
             if owner != .connect, let message = directory.takeOverBonds(for: owner, at: index) {
                 options.notice(RadioWarning("bondsRenamed", message))
             }
@@ -246,10 +248,10 @@ package final class RadioMaker: Sendable {
         return radio
     }
 
-    /// The directory of the shared air that Mynah's own host is on, or `nil` if it is not on a shared air.
+    /// The directory of the shared air, or `nil` if Mynah's own host is not on the shared air.
     package var airDirectory: String? { shared.withLock { $0?.directory } }
 
-    /// The description for a message of where Mynah's own host scans.
+    /// The place where Mynah's own host scans, in words for a message.
     package var listeningPlace: String {
         switch choice {
         case .hci, .netsim: "by the \(choice.name)"

@@ -4,16 +4,17 @@ package import MynahHCI
 /// The user's options for the radios of a run.
 package struct RadioPlan: Sendable {
     package var choice: RadioChoice
-    /// BlueZ's, in order.
+    /// The names of BlueZ's adapters, in the order of the radios.
     package var adapters: [String] = []
-    /// The address policy of Mynah's own host; with `nil`, it is private for a phone, and identity for an
-    /// accessory.
+    /// The kind of address of Mynah's own host.
+    ///
+    /// With `nil`, phones use private addresses, and accessories use their identity address.
     package var address: AddressChoice?
-    /// The target for recording the HCI packets of Mynah's own host and the virtual air, or `nil`.
+    /// The target for the capture of HCI packets and the virtual air, or `nil` for no capture.
     package var capture: CaptureTarget?
     /// The largest number of notifications a second on BlueZ, 0 for no limit, or `nil` for the default limit.
     package var notificationRate: Int?
-    /// Whether BlueZ is made to report which central subscribed.
+    /// Whether BlueZ must report which central has subscribed.
     package var namesSubscribers = false
     /// The air of virtual radios, or `nil` for the air that all processes of this user share.
     package var air: LiveAir?
@@ -32,7 +33,7 @@ package struct RadioPlan: Sendable {
 }
 
 extension RadioMaker.Options {
-    /// Makes the radios of a run, after the choice was resolved.
+    /// Makes the options for the radios of a run, after the choice was resolved.
     init(
         _ chosen: ChosenRadio, of radios: RadioPlan, for plan: RunPlan, capture: Capture?,
         notice: @escaping @Sendable (RadioWarning) -> Void

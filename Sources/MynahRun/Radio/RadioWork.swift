@@ -1,13 +1,16 @@
 package import MynahCore
 package import MynahSupport
 
-/// Runs work on radios, from its start until the user or a failure ends it, for `run`, `scan` and `connect`.
+/// Runs work on radios for `run`, `scan` and `connect`, until the user or a failure ends it.
 package enum RadioWork {
-    /// Starts the work, waits for the interruption and stops everything; returns the failure that ended it.
+    /// Starts the work, waits for the interruption, and stops everything.
     ///
-    /// `work` returns when everything is started, or later. `stop` is called once, even during the start,
-    /// which then fails; that failure is not returned. The first failure is an interruption. `interrupted` is
-    /// called before the work is cancelled, and wakes it if it waits.
+    /// The result is the failure that ended the work, or `nil` if it was interrupted first. A failure also
+    /// causes the interruption.
+    ///
+    /// `work` may return when everything is started, or later. `stop` is called once, possibly during the
+    /// start, which then fails. `interrupted` is called before the work is cancelled, and must wake the work
+    /// if it waits.
     package static func play(
         until interruption: Interruption, clock: RunClock, interrupted: @escaping @Sendable () -> Void = {},
         stop: @escaping @Sendable () async -> Void,

@@ -4,23 +4,23 @@ import Glibc
 package struct ListeningSocket: Sendable {
     /// The reason why a socket cannot listen at a path.
     package enum PathProblem: Error, Hashable, Sendable {
-        /// The path has more than 107 bytes, or none.
+        /// The path is empty or has more than 107 bytes.
         case pathTooLong
         /// There is a directory at the path.
         case isDirectory
-        /// There is another file at the path, which is not a socket.
+        /// The file at the path is not a socket.
         case isNoSocket
         /// Another process listens at the path.
         case inUse
         /// The socket at the path belongs to another user.
         case isForeign
-        /// The socket at the path is left over from a process that has ended, and cannot be removed.
+        /// A process that has ended left its socket at the path, and the socket cannot be removed.
         case leftover(SystemError)
         /// Another error of the system.
         case system(SystemError)
     }
 
-    /// The identity of a socket's file, which differs from that of a later file with the same path.
+    /// The device and inode of a socket's file, which differ for a later file with the same path.
     private struct FileIdentity: Hashable {
         var device: dev_t
         var inode: ino_t
@@ -33,7 +33,7 @@ package struct ListeningSocket: Sendable {
         }
     }
 
-    /// The socket's descriptor, which does not block.
+    /// The socket's descriptor, in non-blocking mode.
     package let descriptor: Int32
     private let file: (path: String, identity: FileIdentity?)?
 
@@ -69,7 +69,7 @@ package struct ListeningSocket: Sendable {
         var on: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
         setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, size)
-        // Connections inherit it: answers are small and are waited for.
+        // Connections inherit this option: responses are small, and clients wait for them.
         setsockopt(made, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
         if address.family == AF_INET6, !isDualStack {
             setsockopt(made, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size)
@@ -84,9 +84,9 @@ package struct ListeningSocket: Sendable {
 
     /// Makes a socket that listens at a path.
     ///
-    /// A socket that a process left there when it ended is replaced.
+    /// A socket that an ended process left there is replaced.
     ///
-    /// This may wait a moment for another process that is opening a socket in the same directory.
+    /// While another process opens a socket in the same directory, this call waits for a moment.
     ///
     /// - Parameter isPrivate: Whether only this user can connect; otherwise the umask of the process decides.
     package init(path: String, isPrivate: Bool) async throws(PathProblem) {
@@ -113,7 +113,7 @@ package struct ListeningSocket: Sendable {
         file = (path, FileIdentity(path))
     }
 
-    /// The reason why a socket cannot listen at a path, as far as that can be known without making one.
+    /// The reason why a socket cannot listen at a path, as far as this can be found without making one.
     package static func problem(at path: String) -> PathProblem? {
         guard SocketAddress(path: path) != nil else { return .pathTooLong }
         do throws(PathProblem) {
@@ -124,10 +124,10 @@ package struct ListeningSocket: Sendable {
         return access(Directory.parent(of: path), W_OK | X_OK) == 0 ? nil : .system(SystemError(errno))
     }
 
-    /// The thing that is at a path where a socket is to be made.
+    /// The state of a path at which a socket is to be made.
     private enum Found {
         case nothing
-        /// A socket that no process listens on.
+        /// A socket on which no process listens.
         case leftover
     }
 
@@ -135,7 +135,7 @@ package struct ListeningSocket: Sendable {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .nothing }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            // A link to a directory is one for its user, too.
+            // To the user, a link to a directory is a directory.
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw .isNoSocket }
             throw .isDirectory
         }
@@ -143,7 +143,7 @@ package struct ListeningSocket: Sendable {
         case ECONNREFUSED: return .leftover
         case ENOENT: return .nothing
         case EACCES, EPERM: throw .isForeign
-        // It has another type, or somebody listens: somebody has it.
+        // The socket has another type, or a process listens: it is in use.
         default: throw .inUse
         }
     }
@@ -155,7 +155,7 @@ package struct ListeningSocket: Sendable {
 
     // MARK: -
 
-    /// Accepts a connection, and returns its descriptor, which does not block; `nil` if no client is waiting.
+    /// Accepts a connection and returns its non-blocking descriptor; returns `nil` if no client is waiting.
     package func accept() -> Int32? {
         let accepted = systemAccept(descriptor)
         guard accepted >= 0 else { return nil }
@@ -166,14 +166,14 @@ package struct ListeningSocket: Sendable {
 
     /// Stops listening, and removes the socket's file.
     package func close() {
-        // Before it is closed: its inode may be another's afterwards.
+        // First, because another file may get the inode after the socket is closed.
         removePath()
         systemClose(descriptor)
     }
 
     /// Removes the file of a Unix domain socket, unless another socket has replaced it.
     ///
-    /// No client can connect after that.
+    /// After that, no client can connect.
     package func removePath() {
         guard let file, let identity = file.identity, FileIdentity(file.path) == identity else { return }
         unlink(file.path)
@@ -199,8 +199,8 @@ private struct DirectoryLock {
 
     /// Locks the directory that contains a path.
     ///
-    /// Nothing is locked if the directory cannot be opened, or if another program keeps it locked; Mynah
-    /// holds the lock only for an instant.
+    /// Nothing is locked if the directory cannot be opened, or if another program still has it locked after a
+    /// second. Mynah itself holds the lock only for an instant.
     init(of path: String) async {
         descriptor = open(Directory.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return }
@@ -216,6 +216,6 @@ private struct DirectoryLock {
     }
 }
 
-// Beside methods of the same names.
+// At file scope: inside the types, these names are methods.
 private func systemAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
 private func systemClose(_ descriptor: Int32) { close(descriptor) }

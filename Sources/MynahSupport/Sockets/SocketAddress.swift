@@ -6,13 +6,13 @@ package struct SocketAddress: Hashable, Sendable {
     package let family: Int32
     private let bytes: [UInt8]
 
-    /// Makes an address from its bytes, which begin with the family.
+    /// Makes an address from the bytes of a `sockaddr`, which begin with the family.
     package init(family: Int32, bytes: [UInt8]) {
         self.family = family
         self.bytes = bytes
     }
 
-    /// Makes the address of a Unix domain socket; `nil` if the path is empty or has more than 107 bytes
+    /// Makes the address of a Unix domain socket, or `nil` if the path is empty or has more than 107 bytes
     /// (unix(7)).
     package init?(path: String) {
         var address = sockaddr_un()
@@ -25,7 +25,7 @@ package struct SocketAddress: Hashable, Sendable {
 
     /// Calls `body` with the address and its length.
     package func with<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        // As much room, and as aligned, as any address wants.
+        // Large enough and aligned for any address.
         var storage = sockaddr_storage()
         withUnsafeMutableBytes(of: &storage) { $0.copyBytes(from: bytes.prefix($0.count)) }
         return withUnsafePointer(to: &storage) { pointer in
@@ -33,7 +33,7 @@ package struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The port that a socket listens on, or `nil` for a Unix domain socket.
+    /// The port to which a socket is bound, or `nil` for a Unix domain socket.
     package static func port(of descriptor: Int32) -> UInt16? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -8,23 +8,23 @@ package struct UnixSocketPath: Hashable, Sendable {
         self.path = path
     }
 
-    /// The error that connecting to the socket would have, or `nil` if a process listens on it.
+    /// The error of connecting to the socket, or `nil` if a process listens on it.
     ///
-    /// The process does not notice this test: the test connects a datagram socket, which the kernel refuses
-    /// (`EPROTOTYPE`) once it has found the stream socket. If the socket at the path has another type, the
-    /// error is `EPROTOTYPE` too. It is `ENAMETOOLONG` if the path is too long for a socket.
+    /// The process does not notice this test, because the test uses a datagram socket: the kernel finds the
+    /// stream socket and refuses with `EPROTOTYPE`. The error is `EPROTOTYPE` if the socket at the path has
+    /// another type, and `ENAMETOOLONG` if the path is too long.
     package var problem: SystemError? {
         guard let address = SocketAddress(path: path) else { return SystemError(ENAMETOOLONG) }
         let probe = socket(AF_UNIX, Self.datagrams | Self.closeOnExec, 0)
         guard probe >= 0 else { return SystemError(errno) }
         defer { close(probe) }
         let result = address.with { connect(probe, $0, $1) }
-        // A socket of the probe's own type is not a stream.
+        // If the connection succeeds, the socket at the path is a datagram socket, not a stream.
         let error = SystemError(result == 0 ? EPROTOTYPE : errno)
         return result != 0 && error.number == EPROTOTYPE && !hasPackets ? nil : error
     }
 
-    /// Whether there is a file at the path that is not a socket.
+    /// Whether the file at the path exists and is not a socket.
     package var isOtherThanSocket: Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
@@ -33,7 +33,7 @@ package struct UnixSocketPath: Hashable, Sendable {
     /// Whether the kernel lists a socket for sequenced packets (`SOCK_SEQPACKET`) at the path (proc_net(5),
     /// unix).
     private var hasPackets: Bool {
-        // The size of such a file is 0, and no limit fits a machine with many sockets.
+        // The kernel reports a size of 0 for this file, so it is read up to a generous limit.
         guard let file = try? InputFile("/proc/net/unix"), let bytes = try? file.prefix(1 << 26) else {
             return false
         }

@@ -1,8 +1,8 @@
-/// Deadlines by key, of which the earliest can be found quickly.
+/// Deadlines by key, with fast access to the earliest.
 ///
-/// The deadlines are in a heap that has at most one entry for each key. When a deadline moves to a later
-/// time, its entry stays, and is only moved when its old time has come. So a deadline that moves with every
-/// request costs no work in the heap.
+/// The deadlines are in a heap with at most one entry per key. When a deadline moves to a later time, its
+/// entry stays in the heap, and is moved only when its old time has come. So a deadline that moves with every
+/// request causes no work in the heap.
 @usableFromInline package struct Deadlines<Key: Hashable & Sendable>: Sendable {
     @usableFromInline struct Entry: Comparable, Sendable {
         @usableFromInline var key: Key
@@ -19,7 +19,7 @@
     @usableFromInline struct Record: Sendable {
         /// The time of the deadline, or `nil` if the deadline was removed.
         @usableFromInline var due: Duration?
-        /// The time of the deadline's entry in the heap, which may be earlier.
+        /// The time of the deadline's heap entry, which may be earlier than the deadline.
         @usableFromInline var queued: Duration
 
         @inlinable init(due: Duration?, queued: Duration) {
@@ -37,8 +37,9 @@
     /// Makes a table without deadlines.
     @inlinable package init() {}
 
-    /// The time at which to call `takeDue` next, which may be earlier than the earliest deadline; `nil` if no
-    /// deadline is set.
+    /// The next time to call `takeDue`, or `nil` if no deadline is set.
+    ///
+    /// The time may be earlier than the earliest deadline.
     @inlinable package var wakeTime: Duration? { count == 0 ? nil : heap.first?.time }
 
     /// The deadline of a key, or `nil` if none is set.
@@ -83,7 +84,7 @@
         return nil
     }
 
-    /// Removes all.
+    /// Removes all deadlines.
     @inlinable package mutating func removeAll() {
         self = Deadlines()
     }
@@ -101,12 +102,10 @@ package struct DeadlineTimer: Sendable {
         self.clock = clock
     }
 
-    /// Sleeps until a time, and then calls `wake` with a number to pass to `woke`.
+    /// Sleeps until a time, and then calls `wake` with the number that `woke` expects.
     ///
-    /// A task that wakes at an earlier time is kept.
-    ///
-    /// With `nil` nothing changes, because a task that wakes for nothing costs less than a new task for each
-    /// deadline.
+    /// If a task already sleeps until an earlier time or the same time, nothing changes. With `nil`, nothing
+    /// changes either: one needless wake-up costs less than a new task for each deadline.
     package mutating func arm(_ time: Duration?, wake: @escaping @Sendable (UInt64) async -> Void) {
         guard let time, needs(time) else { return }
         task?.cancel()
@@ -118,19 +117,21 @@ package struct DeadlineTimer: Sendable {
         }
     }
 
-    /// Whether `arm` with this time would start a task; asking first saves a closure for each request.
+    /// Whether `arm` would start a task for this time.
+    ///
+    /// Callers ask first, so that they need not make a closure for each request.
     package func needs(_ time: Duration?) -> Bool {
         guard let time else { return false }
         return task == nil || wakeTime > time
     }
 
-    /// Stops waking.
+    /// Cancels the sleeping task.
     package mutating func stop() {
         task?.cancel()
         task = nil
     }
 
-    /// Notes that a task woke up; returns whether it is the task that was started last.
+    /// Marks the timer as idle, and returns `true`, if `number` belongs to the task started last.
     package mutating func woke(_ number: UInt64) -> Bool {
         guard number == self.number else { return false }
         task = nil

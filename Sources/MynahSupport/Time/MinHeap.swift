@@ -1,7 +1,6 @@
 /// A binary heap with the least element first.
 ///
-/// The order in which equal elements are removed depends only on the calls. With a total order of the
-/// elements, the order is the same in each run.
+/// The order of equal elements depends only on the calls, so it is the same in each run.
 @usableFromInline package struct MinHeap<Element: Comparable> {
     @usableFromInline var elements: [Element] = []
 

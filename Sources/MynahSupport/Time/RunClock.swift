@@ -1,15 +1,15 @@
 import Glibc
 
-/// The clock of a run: the real clock of the machine, or a clock with virtual time.
+/// The clock of a run: the machine's clock, or virtual time.
 ///
-/// Everything in a run uses this clock for its time, its pauses and the executor of its tasks.
+/// Everything in a run takes its time, its pauses and the executor of its tasks from this clock.
 package struct RunClock: Clock {
     /// A point in time, counted from the beginning of the clock.
     package struct Instant: InstantProtocol {
         /// The time since the beginning of the clock.
         package var offset: Duration
 
-        /// Makes the instant at this time after the beginning.
+        /// Makes the instant at a time after the beginning.
         package init(offset: Duration) { self.offset = offset }
 
         /// The instant that is later by a duration.
@@ -23,14 +23,14 @@ package struct RunClock: Clock {
     private enum Source: Sendable {
         case machine
         case virtual(VirtualTime)
-        /// Another clock: a function that returns the time since the clock's first use here, and one that
-        /// sleeps until such a time.
+        /// Another clock, as two functions: one returns the time since this case was made, the other sleeps
+        /// until such a time.
         case other(@Sendable () -> Duration, @Sendable (Duration) async throws -> Void)
     }
 
     private let source: Source
 
-    /// The machine's clock.
+    /// The clock of the machine.
     package static let real = RunClock(.machine)
 
     private init(_ source: Source) { self.source = source }
@@ -52,14 +52,14 @@ package struct RunClock: Clock {
         }
     }
 
-    /// The virtual time of the clock, or `nil` if it has none.
+    /// The virtual time of the clock, or `nil` if it has another source.
     package var virtual: VirtualTime? {
         if case .virtual(let time) = source { time } else { nil }
     }
 
     private static let start = ContinuousClock.now
 
-    /// The present.
+    /// The current time.
     package var now: Instant {
         switch source {
         case .machine: Instant(offset: Self.start.duration(to: .now))
@@ -82,16 +82,17 @@ package struct RunClock: Clock {
         }
     }
 
-    /// The virtual time that moves only during requests (`manual`), or `nil` for other clocks.
+    /// The virtual time if its pace is `manual`, or `nil` for other clocks.
     package var manual: VirtualTime? {
         if let virtual, virtual.pace == .manual { virtual } else { nil }
     }
 
-    /// The name of the clock for the option `--clock`.
+    /// The clock's value of the option `--clock`.
     package var name: String { virtual?.pace.rawValue ?? "real" }
 
-    /// Carries out work that comes from outside of the run: as a request if the time is `manual`, or else
-    /// directly in this call.
+    /// Runs work that comes from outside of the run.
+    ///
+    /// With a `manual` clock the work is queued as a request; otherwise it runs directly in this call.
     package func carryOut<Value: Sendable>(
         _ body: @escaping @Sendable () async -> Value
     ) async -> Value {
@@ -99,13 +100,13 @@ package struct RunClock: Clock {
         return await manual.carryOut(body)
     }
 
-    /// The executor that every task of a run with virtual time has to prefer, or `nil` for other clocks.
+    /// The executor that all tasks of a run must prefer with virtual time, or `nil` for other clocks.
     package var taskExecutor: (any TaskExecutor)? { virtual?.executor }
 
     /// The calendar time at which virtual time begins: 2026-01-01T00:00:00Z, in seconds since 1970.
     package static let virtualStart: Int64 = 1_767_225_600
 
-    /// The calendar time, in microseconds since the beginning of 1970 in UTC.
+    /// The calendar time, in microseconds since 1970 in UTC.
     package var wallMicroseconds: Int64 {
         if let virtual { return Self.virtualStart * 1_000_000 + virtual.microseconds }
         var time = timespec()

@@ -4,12 +4,12 @@ import Glibc
 
 /// Runs the work of a radio, or of a whole run with virtual time, one job after the other, in order.
 ///
-/// With the machine's time, a packet from a transport is handled in the call that delivers it, so no change
-/// of thread is needed. If another thread is already running jobs, it also handles the new packet. Jobs of
-/// actors that come from no such thread run on the concurrent pool.
+/// With the machine's time, a packet from a transport is handled in the call that delivers it, without a
+/// change of thread. If another thread is running jobs already, that thread also handles the packet. If an
+/// actor's job is queued while no thread is running jobs, the job runs on the concurrent pool.
 ///
-/// With virtual time, all jobs run on one thread of the run, and the time moves when no job is left. All
-/// tasks then prefer this executor; any other task would be resumed on the concurrent pool.
+/// With virtual time, all jobs run on one thread of the run, and the time advances when no job is left. All
+/// tasks must then prefer this executor; any other task would resume on the concurrent pool.
 package final class RunExecutor: SerialExecutor, TaskExecutor {
     private enum Work {
         case job(UnownedJob)
@@ -24,15 +24,16 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
         var isClaimed = false
     }
 
-    /// The most jobs that a calling thread runs before it returns to its caller.
+    /// The number of jobs after which a calling thread returns to its caller.
     private static let visit = 1000
 
     private let state = Lock(State())
-    /// The deadlines that move the time, or `nil` with the machine's time.
+    /// The deadlines that advance virtual time, or `nil` with the machine's time.
     private let timeline: Timeline?
-    /// The thread that runs jobs, or 0.
+    /// The thread that is running jobs, or 0.
     ///
-    /// Only the owner itself can find its own number here, so a relaxed load is enough.
+    /// A thread compares this only with its own number, which no other thread stores, so a relaxed load is
+    /// enough.
     private let owner = Atomic<UInt>(0)
 
     /// Makes an executor with the machine's time.
@@ -42,7 +43,7 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
         self.timeline = timeline
     }
 
-    /// Queues a job of an actor, or, with virtual time, of any task.
+    /// Queues a job: of an actor, or with virtual time of any task.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if add(.job(job)) { callWorker() }
@@ -53,7 +54,7 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
         if add(.guest(job, executor)) { callWorker() }
     }
 
-    /// Runs `body` in this call, or leaves it to the thread that is running jobs.
+    /// Runs `body` in this call, or queues it if another thread is running jobs.
     ///
     /// With virtual time, `body` is always queued.
     package func perform(_ body: @escaping @Sendable () -> Void) {
@@ -66,7 +67,7 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
                 state.waiting.append(.body(body))
                 return false
             }
-            // If no thread is at work, nothing waits.
+            // If no thread is running jobs, the queue is empty.
             state.isClaimed = true
             return true
         }
@@ -88,7 +89,7 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
         if timeline == nil {
             Task.detached { self.work(atMost: .max) }
         } else {
-            // Not on the pool: a run without a pause would keep one of its few threads.
+            // Not on the pool: a run that never pauses would occupy one of its few threads.
             SystemThread.start { self.work(atMost: .max) }
         }
     }
@@ -137,7 +138,7 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Whether the caller runs on this executor.
+    /// `true` if the calling thread is the one that is running this executor's jobs.
     package func isIsolatingCurrentContext() -> Bool? {
         owner.load(ordering: .relaxed) == Self.thisThread
     }
@@ -149,10 +150,10 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
     }
 }
 
-/// Lets a task run on a `RunExecutor` between its calls of actors, with the machine's time.
+/// Lets a task run on a `RunExecutor` between its calls to actors, with the machine's time.
 ///
-/// The task executor is a separate object for this reason: if one object were both, each `await` of a task
-/// that does not prefer it would queue the job again, and other work could come between.
+/// The task executor is a separate object: if one object were both, each `await` of a task that does not
+/// prefer it would queue the job again, and other work could come between.
 package final class RunTaskExecutor: TaskExecutor {
     private let executor: RunExecutor
 

@@ -1,16 +1,15 @@
-/// The deadlines of a run with virtual time, the requests that wait for their turn, and the rule that moves
-/// the time.
+/// The deadlines and waiting requests of a run with virtual time, and the rule for advancing the time.
 ///
-/// The timeline has no thread. Its executor asks for the next step when no job is left.
+/// The timeline has no thread. Its executor carries out the next step when no job is left.
 final class Timeline: Sendable {
-    /// Identifies a waiter.
+    /// Identifies a waiter, which is a sleeping task or a scheduled call.
     typealias Token = UInt64
 
     private struct Entry: Comparable, Sendable {
         var due: Int64
         var token: Token
 
-        /// Orders entries by time; of two with the same time, the one that was added first comes first.
+        /// Orders entries by time, and entries with the same time by the order in which they were added.
         static func < (left: Entry, right: Entry) -> Bool {
             left.due == right.due ? left.token < right.token : left.due < right.due
         }
@@ -42,16 +41,16 @@ final class Timeline: Sendable {
         /// The requests from outside that wait for their turn, in order.
         var inbox: [@Sendable () -> Void] = []
         var request: Request?
-        /// The end of the current request in the machine's time, and the function that stops the request
-        /// then.
+        /// The time limit of the current request, in the machine's time, and the function that stops the
+        /// request.
         var limit: (end: ContinuousClock.Instant, stop: @Sendable () -> Void)?
         /// Whether the current request was stopped at its limit.
         var isOverdue = false
-        /// Whether the run is stopping; the time then moves as with `fast`.
+        /// Whether the run is stopping; the time then advances as with `fast`.
         var isReleased = false
-        /// The number of things outside of the run that are waited for; the time stops while there are any.
+        /// The number of calls outside of the run that are being waited for; time stops while there are any.
         var holds = 0
-        /// Whether the run is over; the time then does not move any more.
+        /// Whether the run is over; the time then no longer advances.
         var isOver = false
 
         /// Removes out-of-date entries from the top of the heap.
@@ -85,7 +84,7 @@ final class Timeline: Sendable {
 
     // MARK: Deadlines
 
-    /// Calls `body` at a time.
+    /// Schedules a call of `body` at a time.
     ///
     /// If the time has passed, `body` is called when no other work is left.
     func add(at due: Int64, _ body: @escaping @Sendable () -> Void) -> Token {
@@ -106,8 +105,9 @@ final class Timeline: Sendable {
         }
     }
 
-    /// Resumes a sleeping task at a time, or throws a `CancellationError` into it at once if it was
-    /// cancelled.
+    /// Resumes a sleeping task at a time.
+    ///
+    /// If the token was cancelled or the run is over, the task resumes at once with a `CancellationError`.
     func sleep(_ token: Token, until due: Int64, _ sleeper: CheckedContinuation<Void, any Error>) {
         let isCancelled = state.withLock { state in
             guard state.waiters[token] != nil, !state.isOver else { return true }
@@ -160,25 +160,25 @@ final class Timeline: Sendable {
     /// Lets the time move without a request from now on, so that the run can stop.
     func release() { state.withLock { $0.isReleased = true } }
 
-    /// Stops the time until `endHold` is called.
+    /// Stops the time until `endHold` is called as often as `hold`.
     func hold() { state.withLock { $0.holds += 1 } }
 
     func endHold() { state.withLock { $0.holds -= 1 } }
 
-    /// Ends the run: the time does not move any more, and sleeping tasks are cancelled.
+    /// Ends the run: the time no longer advances, and sleeping tasks are cancelled.
     func end() {
         state.withLock { $0.isOver = true }
         forgetAll()
     }
 
-    /// Starts again from the beginning: all deadlines are removed, and sleeping tasks are cancelled.
+    /// Sets the time to zero, removes all deadlines, and cancels sleeping tasks.
     func restart() {
-        // Tokens go on: those of forgotten deadlines may be cancelled later.
+        // Tokens are not reused: those of removed deadlines may be cancelled later.
         state.withLock { $0.now = 0 }
         forgetAll()
     }
 
-    /// Whether the run is over, so that the time does not move any more.
+    /// Whether the run is over, so that the time no longer advances.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     private func forgetAll() {
@@ -198,8 +198,10 @@ final class Timeline: Sendable {
         }
     }
 
-    /// Carries out the next step: a deadline that has passed, else the end or the start of a request, else
-    /// the next deadline.
+    /// Carries out the next step.
+    ///
+    /// A deadline that has passed comes first, then the end or the start of a request, then the next
+    /// deadline.
     func carryOutNext() {
         let step: Step? = state.withLock { state in
             state.prune()
@@ -212,7 +214,7 @@ final class Timeline: Sendable {
                 state.request = .running
                 return .call(state.inbox.removeFirst())
             }
-            // Everything that is due at the end of time or later would be due at once, again and again.
+            // An entry at the end of time would be carried out at once, again and again.
             guard let first = state.entries.first, first.due < .max, state.mayMove(pace) else { return nil }
             if let limit = state.limit, limit.end < .now {
                 state.limit = nil

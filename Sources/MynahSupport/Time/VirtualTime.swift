@@ -1,13 +1,13 @@
-/// A time that moves only when a run has no work left, and the executor of everything in that run.
+/// A time that advances only when a run has no work left, and the executor of that run.
 ///
 /// All work, deadlines and requests from outside are carried out on one executor, in an order that depends
 /// only on the run. So two runs with the same input have the same history.
 package struct VirtualTime: Sendable {
-    /// The rule by which the time moves.
+    /// The rule for when the time advances.
     package enum Pace: String, Sendable {
-        /// Time moves to the next deadline whenever no work is left.
+        /// Time jumps to the next deadline whenever no work is left.
         case fast
-        /// Time moves as with `fast`, but only while a request from outside is carried out.
+        /// Time advances as with `fast`, but only during a request from outside.
         case manual
     }
 
@@ -21,18 +21,18 @@ package struct VirtualTime: Sendable {
         executor = RunExecutor(timeline: timeline)
     }
 
-    /// The rule by which the time moves.
+    /// The rule for when the time advances.
     package var pace: Pace { timeline.pace }
-    /// The last time that can be counted, 292 years after the beginning.
+    /// The last time that can be represented, 292 years after the beginning.
     ///
-    /// Work that is scheduled for then is never done.
+    /// Work that is scheduled for this time is never done.
     package static let end = Duration.nanoseconds(Int64.max)
     /// The time since the beginning.
     package var now: Duration { .nanoseconds(timeline.now) }
     /// The time since the beginning, in whole microseconds.
     package var microseconds: Int64 { timeline.now / 1000 }
 
-    /// Runs `body` on the executor at a time since the beginning.
+    /// Schedules a call of `body` on the executor, at a time since the beginning.
     ///
     /// The result can be passed to `cancel`.
     @discardableResult
@@ -59,13 +59,14 @@ package struct VirtualTime: Sendable {
         }
     }
 
-    /// Carries out work that comes from outside, as soon as the run has no work left.
+    /// Queues work from outside of the run, and returns its result.
     ///
-    /// Returns when the work is done and the run has no more work at that time. Meanwhile the time moves as
-    /// far as the work needs. Requests are carried out one after the other, in order. If the caller is
-    /// cancelled, the work is cancelled too, even if its turn comes later. Work that takes longer than
-    /// `limit`, in the machine's time, is also cancelled, so that other requests get their turn; `isOverdue`
-    /// is `true` then.
+    /// The work begins when the run has no work left and all earlier requests are done. The time then
+    /// advances as far as the work needs. The result is returned when the run has no more work at that time.
+    ///
+    /// If the calling task is cancelled, so is the work, even if its turn comes later. Work that takes longer
+    /// than `limit`, in the machine's time, is also cancelled, so that other requests get their turn;
+    /// `isOverdue` is then `true`.
     package func carryOut<Value: Sendable>(
         within limit: Duration? = nil, _ body: @escaping @Sendable () async -> Value
     ) async -> Value {
@@ -95,7 +96,7 @@ package struct VirtualTime: Sendable {
         }
     }
 
-    /// Waits for something outside of the run; the virtual time stops meanwhile.
+    /// Waits for something outside of the run, and stops the virtual time meanwhile.
     package func waitOutside<Value, Failure: Error>(
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -110,10 +111,10 @@ package struct VirtualTime: Sendable {
     /// Whether the current work of `carryOut` was cancelled at its limit.
     package var isOverdue: Bool { timeline.isOverdue }
 
-    /// Sleeps for a time inside the work of `carryOut`; returns the part of the time that has passed.
+    /// Sleeps for a duration inside the work of `carryOut`; returns the time that has passed.
     ///
-    /// Less than all of it has passed if the task is cancelled, if the run ends, or just before the last time
-    /// that can be counted.
+    /// The result is shorter than `duration` if the task is cancelled, if the run ends, or near the end of
+    /// representable time.
     package func advance(by duration: Duration) async -> Duration {
         let start = timeline.now
         let due = start.addingClamped(Self.nanoseconds(duration))
@@ -127,13 +128,13 @@ package struct VirtualTime: Sendable {
         wake()
     }
 
-    /// Starts again from the beginning: all deadlines are removed, and sleeping tasks are cancelled.
+    /// Sets the time to zero, removes all deadlines, and cancels sleeping tasks.
     package func restart() { timeline.restart() }
 
     /// Whether the run is over.
     package var isOver: Bool { timeline.isOver }
 
-    /// Ends the run: the time does not move any more, and sleeping tasks are cancelled.
+    /// Ends the run: the time no longer advances, and sleeping tasks are cancelled.
     package func end() {
         timeline.end()
         wake()

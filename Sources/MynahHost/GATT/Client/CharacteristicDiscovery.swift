@@ -40,10 +40,10 @@ struct CharacteristicDiscovery: GATTProcedure {
             guard let declaration = reader.readAttributeHandle(), let properties = reader.readUInt8(),
                 let handle = reader.readAttributeHandle(), let type = reader.readBytes(Int(length) - 5),
                 let uuid = BluetoothUUID(littleEndian: type), declaration < handle, handle <= end,
-                // The walk continues after the value, which is not a declaration.
+                // The search continues after the value, because a value is not a declaration.
                 walk.advance(declaration...handle)
             else { return false }
-            // The characteristic before ends at this declaration; so far its range began after its value.
+            // The previous characteristic ends before this declaration; its end was not known earlier.
             if let last = found.indices.last { found[last].end = declaration - 1 }
             found.append(
                 RemoteCharacteristic(

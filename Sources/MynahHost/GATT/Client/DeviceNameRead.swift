@@ -1,11 +1,12 @@
 import MynahCore
 import MynahSupport
 
-/// Reads the GAP device name, of any length, by its type (Core Specification, Vol 3, Part C, 12.1; Part G,
+/// Reads the GAP device name, of any length, by its UUID (Core Specification, Vol 3, Part C, 12.1; Part G,
 /// 4.8.2 and 4.8.3).
 struct DeviceNameRead: GATTProcedure {
     private var mtu = GATT.defaultMTU
-    /// The read of the whole name, if the first answer may have been cut.
+    /// The read of the whole name by its handle, or `nil` if the first response was complete or did not
+    /// arrive yet.
     private var whole: ValueRead?
 
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<String> {
@@ -22,7 +23,7 @@ struct DeviceNameRead: GATTProcedure {
             guard let length = reader.readUInt8(), length >= 2, let handle = reader.readAttributeHandle(),
                 let value = reader.readBytes(Int(length) - 2)
             else { return .violated("the peripheral returned no device name") }
-            // A value in such an answer has at most ATT_MTU − 4 bytes, and 253.
+            // A value in a Read By Type Response has at most ATT_MTU − 4 bytes, and at most 253.
             guard value.count >= min(mtu - 4, 253) else { return .done(Self.text(value)) }
             var read = ValueRead(handle)
             let step = read.start(.init(mtu: mtu))
@@ -46,7 +47,7 @@ struct DeviceNameRead: GATTProcedure {
         }
     }
 
-    /// The text of a name, without the zeros that some peripherals append.
+    /// The name without the zeros that some peripherals append.
     private static func text(_ value: [UInt8]) -> String {
         String(decoding: value.prefix { $0 != 0 }, as: UTF8.self)
     }

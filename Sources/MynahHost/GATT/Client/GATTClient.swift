@@ -2,27 +2,28 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The clients of all links, without I/O: an `ATTClient` for each link, and the time by which its server must
-/// answer.
+/// The GATT clients of all links: an `ATTClient` for each link, and the deadline for its server's answer.
+///
+/// This state machine has no I/O.
 struct GATTClient {
     /// The client of one link.
     ///
-    /// The functions change the entry in place, because reading one of its values from outside would copy the
+    /// The functions change the entry in place, because copying a value out of the map would copy the whole
     /// entry.
     private struct Entry {
         var client = ATTClient()
-        /// The time by which the pending request must be answered; `nil` if there is no request.
+        /// The time by which the pending request must be answered, or `nil` if there is none.
         var deadline: Duration?
-        /// The additional time for an answer on a link that is pairing.
+        /// The time by which the deadline may be extended once if the link is being paired.
         var extra = Duration.zero
-        /// `true` if a call to `expire` is scheduled, and has not been made yet.
+        /// Whether the driver has scheduled a call of `expire` that has not come yet.
         var isWatched = false
 
         /// Changes the state of the client.
         ///
-        /// A request that this sends has to be answered within `times`.
+        /// If this sends a request, its deadline is set from `times`.
         ///
-        /// The clock is read only if a request was sent: most PDUs are notifications, after which none is.
+        /// The clock is read only for a request, because most PDUs are notifications.
         mutating func change(
             _ times: Times, from now: () -> Duration, _ body: (inout ATTClient) -> Void
         ) {
@@ -55,12 +56,14 @@ struct GATTClient {
         }
     }
 
-    /// The times in which a server must answer a request.
+    /// The time limits for a server's answer.
     private struct Times {
         /// The transaction timeout of the specification (Core Specification, Vol 3, Part F, 3.3.3).
         let longest: Duration
-        /// The current limit, which does not apply to a link that is pairing: its user may be typing while
-        /// the server waits.
+        /// The current time limit.
+        ///
+        /// A link that is being paired has the longest limit, because its user may be typing while the server
+        /// waits.
         var limit: Duration
     }
 
@@ -78,14 +81,13 @@ struct GATTClient {
         times.limit = min(limit ?? times.longest, times.longest)
     }
 
-    /// Adds a link.
     mutating func addLink(_ link: ConnectionHandle) {
         var entry = Entry()
         entry.client.confirmsIndications = confirmsIndications
         entries[link] = entry
     }
 
-    /// Removes a link that has ended, and ends its requests.
+    /// Removes a link, and ends its requests with an error.
     mutating func end(_ link: ConnectionHandle) {
         entries[link]?.client.end(Self.ended)
         _ = entries.removeValue(forKey: link)
@@ -103,9 +105,10 @@ struct GATTClient {
 
     // MARK: Commands
 
-    /// Writes with a command; returns `false` if the link has no room, and `Outbound` reports when it has.
+    /// Writes with a command.
     ///
-    /// Throws `valueTooLong` if a command cannot carry the value.
+    /// Returns `false` if the link has no room; `Outbound` then reports when it has. Throws `valueTooLong` if
+    /// the value does not fit into a command.
     func write(
         _ value: [UInt8], to handle: AttributeHandle, on link: ConnectionHandle, _ outbound: inout Outbound
     ) throws(RadioError) -> Bool {
@@ -118,11 +121,11 @@ struct GATTClient {
         return send(on: link, &outbound) { ATTClientPDU.writeCommand(handle, value) } ?? false
     }
 
-    /// Writes with a command that `sign` signs; returns `false` if the link has no room, and `Outbound`
-    /// reports when it has.
+    /// Writes with a command that `sign` signs.
     ///
-    /// Throws `valueTooLong` if a signed command cannot carry the value, `insufficientSecurity` if `sign` has
-    /// no key and returns `nil`.
+    /// Returns `false` if the link has no room; `Outbound` then reports when it has. Throws `valueTooLong` if
+    /// the value does not fit into a signed command, and `insufficientSecurity` if `sign` returns `nil`
+    /// because there is no key.
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, on link: ConnectionHandle, _ outbound: inout Outbound,
         sign: ([UInt8]) -> [UInt8]?
@@ -142,14 +145,14 @@ struct GATTClient {
         return isSent
     }
 
-    /// Whether a link has room for a command; if not, `Outbound` reports when it has room.
+    /// Whether a link has room for a command; if not, `Outbound` reports when it has.
     func hasRoom(on link: ConnectionHandle, _ outbound: inout Outbound) -> Bool {
         if outbound.takes(on: link) { return true }
         outbound.refuse(.write, on: link)
         return false
     }
 
-    /// Sends a command if the link has room; returns whether it had, or `nil` if there is no command to send.
+    /// Sends a command; returns `false` if the link has no room, and `nil` if `command` returns `nil`.
     private func send(
         on link: ConnectionHandle, _ outbound: inout Outbound, _ command: () -> [UInt8]?
     ) -> Bool? {
@@ -161,7 +164,7 @@ struct GATTClient {
 
     // MARK: Answers
 
-    /// Handles a PDU of a link's server.
+    /// Handles a PDU of the server on a link.
     mutating func receive(
         _ bytes: [UInt8], on link: ConnectionHandle, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]
@@ -170,38 +173,38 @@ struct GATTClient {
         entries[at: index].change(times, from: now) { $0.receive(bytes, into: &actions) }
     }
 
-    /// Handles a link's deadline; `isPairing` is `true` if the link is being paired.
+    /// Handles the deadline of a link, which is extended once if the link is being paired.
     mutating func expire(_ link: ConnectionHandle, at now: Duration, isPairing: Bool = false) {
         guard let index = entries.index(of: link) else { return }
         entries[at: index].expire(at: now, isPairing: isPairing)
     }
 
-    /// Returns the time at which to call `expire`, or `nil` if no request is waiting, or if a call is
-    /// scheduled already.
+    /// Returns the time for a call of `expire`, or `nil` if none is needed or one is already scheduled.
     ///
-    /// A deadline that a later request has moved is checked again when the scheduled call is made.
+    /// If a later request has moved the deadline, the scheduled call finds the new one.
     mutating func takeWatch(of link: ConnectionHandle) -> Duration? {
         guard let index = entries.index(of: link) else { return nil }
         return entries[at: index].takeWatch()
     }
 
-    /// The time by which the pending request of a link must be answered; `nil` if there is no request.
+    /// The time by which the pending request of a link must be answered, or `nil` if there is none.
     func deadline(of link: ConnectionHandle) -> Duration? {
         entries.index(of: link).flatMap { entries[at: $0].deadline }
     }
 
-    /// The MTU of a link.
+    /// The MTU of a link, in bytes.
     func mtu(of link: ConnectionHandle) -> Int {
         entries.index(of: link).map { entries[at: $0].client.bearer.mtu } ?? GATT.defaultMTU
     }
 
-    /// Adopts the MTU that the server on this side of the bearer has agreed on.
+    /// Adopts the MTU that the server on this side of the bearer has negotiated.
     mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         entries[link]?.client.bearer.mtu = mtu
     }
 
-    /// Notes that a link is encrypted; `handle` is the value of Service Changed if the bond remembers a
-    /// subscription to it.
+    /// Handles the encryption of a link.
+    ///
+    /// `handle` is the value handle of Service Changed if the bond has a subscription to it, or `nil` if not.
     mutating func secured(
         _ link: ConnectionHandle, remembering handle: AttributeHandle?, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]
@@ -213,7 +216,7 @@ struct GATTClient {
         entries[at: index].change(times, from: now) { $0.secured(into: &actions) }
     }
 
-    /// The handle of Service Changed on a link; `nil` if the server does not indicate it.
+    /// The value handle of Service Changed on a link, or `nil` if the client is not subscribed.
     func serviceChanged(of link: ConnectionHandle) -> AttributeHandle? {
         guard let index = entries.index(of: link),
             case .subscribed(let handle) = entries[at: index].client.bearer.serviceChanged

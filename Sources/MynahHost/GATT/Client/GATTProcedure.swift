@@ -1,22 +1,21 @@
 import MynahCore
 import MynahSupport
 
-/// A GATT procedure of a client, in one or more requests.
+/// A GATT procedure of a client, with one or more requests.
 ///
-/// A state machine without I/O: answers in, requests out.
+/// This state machine has no I/O: answers go in, and requests come out.
 ///
 /// An invalid answer ends the procedure with an error, and each valid one makes progress. So a hostile server
-/// can neither crash it nor keep it running for ever.
+/// can neither crash the procedure nor keep it running for ever.
 protocol GATTProcedure: Sendable {
     /// The result of the procedure.
     associatedtype Value: Sendable
 
-    /// Returns the first step for the current state of the bearer: a request, or the value if no request is
-    /// needed.
+    /// Returns the first step: a request, or the value if the bearer's state makes a request unnecessary.
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<Value>
-    /// Returns the next step after an answer, which is the response without its opcode, or the error.
+    /// Returns the next step after an answer: the response without its opcode, or the error.
     mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Value>
-    /// Returns the bearer after the procedure has ended with a value.
+    /// Returns the new state of the bearer after the procedure has ended with a value.
     func bearer(_ bearer: ATTClient.Bearer, after value: Value) -> ATTClient.Bearer
 }
 
@@ -31,24 +30,23 @@ enum GATTStep<Value: Sendable>: Sendable {
     case done(Value)
     case failed(RequestError)
 
-    /// Ends the procedure because the server violated the protocol.
+    /// The step that ends the procedure because the server violated the protocol.
     static func violated(_ message: String) -> GATTStep {
         .failed(.failed(RadioError(.protocolViolation, message)))
     }
 }
 
-/// A procedure in a client's queue, with the function that receives its value: the queue holds procedures of
-/// any value type.
+/// A procedure with any type of value, and the function that receives the value.
 ///
-/// The function is a closure and not an existential of a generic type. The compiler specialises a closure, so
-/// a request needs no metadata look-up at run time.
+/// A client's queue holds such procedures. They are wrapped in a closure, and not in an existential of a
+/// generic type: the compiler specialises a closure, so a request needs no metadata look-up at run time.
 struct QueuedProcedure {
     /// An event for a procedure.
     enum Event {
         case begin
-        /// The bytes after the opcode of the response, or the error.
+        /// The response without its opcode, or the error.
         case answer(Result<[UInt8], ATTError>)
-        /// The procedure ends, because nothing more will be answered.
+        /// The procedure must end, because the server will not answer any more.
         case end(RequestError)
     }
 
@@ -92,25 +90,25 @@ struct HandleWalk: Hashable, Sendable {
         end = range.upperBound
     }
 
-    /// The rest of the range, or `nil` after its end.
+    /// The part of the range that was not searched yet, or `nil` at its end.
     var rest: ClosedRange<AttributeHandle>? {
         guard let next, next <= end else { return nil }
         return next...end
     }
 
-    /// Continues after a range that was found.
+    /// Continues after a range that the server returned.
     ///
-    /// Returns `false` if the found range is not in the rest, or ends before it starts.
+    /// Returns `false` if that range does not begin in the rest.
     mutating func advance(_ range: ClosedRange<AttributeHandle>) -> Bool {
         guard let rest, rest.contains(range.lowerBound) else { return false }
-        // Groups may reach past the range that was asked for (Core Specification, Vol 3, Part F, 3.4.4.10).
+        // A group may end after the requested range (Core Specification, Vol 3, Part F, 3.4.4.10).
         next = range.upperBound < end ? range.upperBound + 1 : nil
         return true
     }
 }
 
 extension ByteReader {
-    /// Reads two handles as a range, or returns `nil` if the second is lower than the first.
+    /// Reads two handles as a range; returns `nil` if the first is zero or the second is lower.
     mutating func readHandles() -> ClosedRange<AttributeHandle>? {
         guard let start = readAttributeHandle(), let end = readAttributeHandle(), start > .none, start <= end
         else { return nil }

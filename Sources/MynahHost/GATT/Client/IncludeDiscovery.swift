@@ -3,12 +3,12 @@ import MynahSupport
 
 /// Finds the services that a service includes (Core Specification, Vol 3, Part G, 4.5.1).
 ///
-/// The include declaration has no room for a 128-bit UUID, which is read from the included service's own
-/// declaration.
+/// An include declaration has no room for a 128-bit UUID, so such a UUID is read from the declaration of the
+/// included service.
 struct IncludeDiscovery: GATTProcedure {
     private var walk: HandleWalk
     private var found: [RemoteService] = []
-    /// The included services whose type has not been read yet.
+    /// The handles of included services whose UUID was not read yet.
     private var unnamed: [ClosedRange<AttributeHandle>] = []
 
     init(in handles: ClosedRange<AttributeHandle>) {

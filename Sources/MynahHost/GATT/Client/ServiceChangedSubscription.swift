@@ -1,18 +1,18 @@
 import MynahCore
 import MynahSupport
 
-/// Whether a server reports that its services changed (Core Specification, Vol 3, Part G, 7.1).
+/// The state of a client's subscription to Service Changed (Core Specification, Vol 3, Part G, 7.1).
 enum ServiceChanged: Hashable, Sendable {
     /// The client has not looked for Service Changed yet.
     case unknown
     /// The server has no Service Changed characteristic, or the client is searching for it.
     case unavailable
-    /// The server refused the subscription to the value with this handle.
+    /// The server refused the subscription to the characteristic with this value handle.
     case refused(AttributeHandle)
-    /// The server indicates Service Changed through the value with this handle.
+    /// The client is subscribed to the characteristic with this value handle.
     case subscribed(AttributeHandle)
 
-    /// The handle of the value, or `nil` if there is none.
+    /// The value handle of Service Changed, or `nil` if it is not known.
     var handle: AttributeHandle? {
         switch self {
         case .unknown, .unavailable: nil
@@ -21,8 +21,7 @@ enum ServiceChanged: Hashable, Sendable {
     }
 }
 
-/// Finds the value of Service Changed, and subscribes to its indications unless the client is subscribed
-/// already.
+/// Finds Service Changed, and subscribes to its indications if the client is not subscribed yet.
 struct ServiceChangedSubscription: GATTProcedure {
     private enum State {
         case service
@@ -45,7 +44,7 @@ struct ServiceChangedSubscription: GATTProcedure {
                 AttributeHandle.all, type: 0x2800, value: ATTClientPDU.onAir(GATT.genericAttribute)))
     }
 
-    /// Continues without the subscription after an error or an invalid answer.
+    /// Returns the next step; an error or an invalid answer ends the procedure without a subscription.
     mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<ServiceChanged> {
         guard case .success(let bytes) = answer else {
             if case .writing(let handle) = state { return .done(.refused(handle)) }
@@ -75,7 +74,7 @@ struct ServiceChangedSubscription: GATTProcedure {
         while let declaration = reader.readAttributeHandle(), reader.readUInt8() != nil,
             let handle = reader.readAttributeHandle(), let type = reader.readBytes(Int(length) - 5)
         {
-            // Each answer must advance the range, or a bad peer could keep this going for ever.
+            // Each answer must advance the range, or a hostile server could keep this running for ever.
             guard range.contains(declaration), declaration < handle, handle <= range.upperBound else { break }
             last = max(last, handle)
             if BluetoothUUID(littleEndian: type) == AttributeType.serviceChanged {

@@ -1,14 +1,14 @@
 import MynahCore
 import MynahSupport
 
-/// Finds services: all, or those of one type (Core Specification, Vol 3, Part G, 4.4.1 and 4.4.2).
+/// Finds all services, or those with one UUID (Core Specification, Vol 3, Part G, 4.4.1 and 4.4.2).
 struct ServiceDiscovery: GATTProcedure {
     private let isPrimary: Bool
     private let uuid: BluetoothUUID?
     private var walk = HandleWalk(AttributeHandle.all)
     private var found: [RemoteService] = []
 
-    /// Finds primary services: those of one type, or all with `nil`.
+    /// Finds the primary services with a UUID, or all primary services if `uuid` is `nil`.
     init(of uuid: BluetoothUUID? = nil) {
         isPrimary = true
         self.uuid = uuid
@@ -19,7 +19,7 @@ struct ServiceDiscovery: GATTProcedure {
         uuid = nil
     }
 
-    /// All secondary services.
+    /// Finds all secondary services.
     static let secondary = ServiceDiscovery(isPrimary: false)
 
     func bearer(_ bearer: ATTClient.Bearer, after value: [RemoteService]) -> ATTClient.Bearer {

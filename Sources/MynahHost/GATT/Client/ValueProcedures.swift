@@ -13,14 +13,14 @@ struct MTUExchange: GATTProcedure {
     }
 
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<Int> {
-        // Once on each bearer.
+        // The MTU may be exchanged only once on a bearer.
         bearer.hasExchangedMTU
             ? .done(bearer.mtu) : .ask(ATTClientPDU.exchangeMTU(UInt16(clamping: ownMTU)))
     }
 
     mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Int> {
         switch answer {
-        // A server that does not exchange stays with the default (Part F, 3.4.2.2).
+        // A server that does not support the exchange keeps the default (Part F, 3.4.2.2).
         case .failure(.requestNotSupported): return .done(GATT.defaultMTU)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
@@ -50,7 +50,7 @@ struct ValueRead: GATTProcedure {
 
     mutating func resume(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[UInt8]> {
         switch answer {
-        // The value ended with the last answer, or grew shorter since.
+        // The last answer was the end of the value, or the value has become shorter since.
         case .failure(.invalidOffset) where !value.isEmpty, .failure(.attributeNotLong) where !value.isEmpty:
             return .done(value)
         case .failure(let error): return .failed(.refused(error))
@@ -68,12 +68,13 @@ struct ValueRead: GATTProcedure {
     }
 }
 
-/// Reads several values at once, each with its length (4.8.5); the result is `nil` for a value that was cut
-/// or left out.
+/// Reads several values with their lengths in one request (4.8.5).
+///
+/// The result has `nil` for each value that was cut or left out.
 struct MultipleRead: GATTProcedure {
     let handles: [AttributeHandle]
 
-    /// The largest number of handles in one request.
+    /// The largest number of handles that fit into one request.
     static func limit(mtu: Int) -> Int { max(2, (mtu - 1) / 2) }
 
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]?]> {
@@ -101,17 +102,19 @@ struct MultipleRead: GATTProcedure {
     }
 }
 
-/// Reads several values of any length with as few requests as possible; one by one if the server does not
-/// support reading several.
+/// Reads several values of any length with as few requests as possible.
+///
+/// If the server does not support Read Multiple Variable, the values are read one by one.
 struct ValuesRead: GATTProcedure {
     private enum Read: Sendable {
         case together(MultipleRead)
         case single(ValueRead)
     }
 
-    /// The handles whose values have not been read yet.
+    /// The handles of the values that are still missing.
     private var rest: ArraySlice<AttributeHandle>
-    /// The values that were read together, in order; `nil` for a value that has to be read alone.
+    /// The values of the last common read, in the order of `rest`; `nil` means that a value must be read
+    /// alone.
     private var found: ArraySlice<[UInt8]?> = []
     private var values: [[UInt8]] = []
     private var read: Read?
@@ -182,7 +185,7 @@ struct ValuesRead: GATTProcedure {
     }
 }
 
-/// Reads several values of known lengths at once; the result is their bytes without separators (4.8.4).
+/// Reads several values of known lengths in one request; the result is all values without separators (4.8.4).
 struct ConcatenatedRead: GATTProcedure {
     let handles: [AttributeHandle]
 
@@ -198,10 +201,10 @@ struct ConcatenatedRead: GATTProcedure {
     }
 }
 
-/// Writes a value and waits for the response: with one request, or with prepared parts if the value is too
-/// long for one (4.9.3 to 4.9.5).
+/// Writes a value and waits for the response (4.9.3 to 4.9.5).
 ///
-/// The response to each part repeats the part. A difference cancels the whole write.
+/// A value that is too long for one request is written in prepared parts. The response to each part must
+/// repeat the part; otherwise the whole write is cancelled.
 struct ValueWrite: GATTProcedure {
     private enum State: Hashable, Sendable {
         case writing
