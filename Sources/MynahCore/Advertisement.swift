@@ -29,8 +29,9 @@ public struct Advertisement: Hashable, Sendable {
     public var isScannable = true
     /// Extended advertising, or `nil` for legacy advertising.
     package var extended: Extended?
-    /// Periodic advertising, or `nil` for none; only an extended set that is neither connectable nor scannable can
-    /// have it.
+    /// Periodic advertising, or `nil` for none.
+    ///
+    /// Only an extended set that is neither connectable nor scannable can have it.
     package var periodic: Periodic?
     /// The set's own address, or `nil` to use the device's.
     package var address: OwnAddress?

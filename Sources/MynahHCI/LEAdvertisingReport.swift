@@ -43,7 +43,7 @@ package struct LEAdvertisingReport: Hashable, Sendable {
     package var primaryPHY: AdvertisingPHY?
     /// The PHY of the data, or `nil` if there is none.
     package var secondaryPHY: AdvertisingPHY?
-    /// The periodic advertising interval, in units of 1.25 ms, or `nil` if the set has no periodic advertising.
+    /// The interval of periodic advertising, in units of 1.25 ms, or `nil` if the set has none.
     package var periodicInterval: UInt16?
     /// The completeness of the data.
     package var progress: Progress

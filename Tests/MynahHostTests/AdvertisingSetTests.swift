@@ -12,7 +12,8 @@ import Testing
 
     private static func configuration(_ byte: UInt8, isConnectable: Bool = true) -> Configuration {
         Configuration(
-            name: "\(byte)", parameters: .init(interval: 160...160, isConnectable: isConnectable), data: [byte],
+            name: "\(byte)", parameters: .init(interval: 160...160, isConnectable: isConnectable),
+            data: [byte],
             scanResponse: [])
     }
 
@@ -267,7 +268,9 @@ import Testing
         await rig.stop()
     }
 
-    @Test func `a phone synchronizes to 600 bytes of periodic advertising, and sees them change`() async throws {
+    @Test func `a phone synchronizes to 600 bytes of periodic advertising, and sees them change`()
+        async throws
+    {
         let rig = try await CentralRig()
         var advertisement = Advertisement(localName: "Train")
         (advertisement.isConnectable, advertisement.isScannable) = (false, false)

@@ -163,7 +163,8 @@ import Testing
             "3:79: error: max must not be below min"
         ),
         (
-            "{connectable: false, extended: true, periodic: {value: {localName: \(String(repeating: "n", count: 254))}}}",
+            "{connectable: false, extended: true, "
+                + "periodic: {value: {localName: \(String(repeating: "n", count: 254))}}}",
             "3:77: error: periodic.localName has an AD structure of 256 bytes"
         ),
         ("{flags: [limited, limited]}", "3:32: error: the flag limited is repeated"),

@@ -169,7 +169,9 @@ extension AirAdvertisement {
         else { return nil }
         var sync: AirSyncInfo?
         if interval != 0 {
-            guard interval >= AirSyncInfo.shortestInterval, let access = reader.readUInt32() else { return nil }
+            guard interval >= AirSyncInfo.shortestInterval, let access = reader.readUInt32() else {
+                return nil
+            }
             sync = AirSyncInfo(access: access, interval: interval)
         }
         guard let length = reader.readUInt16(), length <= AirPDU.longestData,

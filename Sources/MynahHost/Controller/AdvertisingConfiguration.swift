@@ -59,7 +59,8 @@ extension HostAdvertiser.Configuration {
         report.extended = parameters.extended
         report.periodic = periodic.map {
             AdvertisingReport.Periodic(
-                data: $0.data, interval: .microseconds(Int64($0.interval.lowerBound) * 1250)
+                data: $0.data,
+                interval: .microseconds(Int64($0.interval.lowerBound) * 1250)
                     ... .microseconds(Int64($0.interval.upperBound) * 1250))
         }
         return report

@@ -124,7 +124,6 @@ final class GenericAccess {
         return AdvertisingReport(reports)
     }
 
-<<<<<<< ours
     private func checkPeriodic(_ advertisement: Advertisement) throws(RadioError) {
         guard advertisement.sets.contains(where: { $0.periodic != nil }),
             !controller.session.profile.supportedCommands.allows(.leSetPeriodicAdvertisingParameters)
@@ -147,10 +146,6 @@ final class GenericAccess {
     }
 
     /// Stops advertising.
-||||||| base
-    /// Stops advertising.
-=======
->>>>>>> theirs
     func stopAdvertising() async {
         timer[.setAddressRotation] = nil
         controller.change { advertiser, _, _ in advertiser.stop() }

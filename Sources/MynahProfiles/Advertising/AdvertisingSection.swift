@@ -262,8 +262,8 @@ enum AdvertisingSection {
                 error(
                     at: [key, periodic.name],
                     """
-                    a set with periodic advertising is neither connectable nor scannable; write \(key): false, \
-                    or give it a set of its own
+                    a set with periodic advertising is neither connectable nor scannable; write \
+                    \(key): false, or give it a set of its own
                     """)
             }
         }

@@ -24,7 +24,8 @@ enum PeriodicSection {
 
     private static var intervalKind: Kind<ClosedRange<Duration>> {
         AdvertisingKinds.range(
-            "duration, 7.5 ms to 81.91875 s, or a mapping of `min` and `max`", oneInterval, intervals, min, max)
+            "duration, 7.5 ms to 81.91875 s, or a mapping of `min` and `max`", oneInterval, intervals, min,
+            max)
     }
 
     /// Periodic advertising as a profile writes it.
@@ -67,7 +68,8 @@ enum PeriodicSection {
     /// The places of the fields of `value`.
     static func marks(of node: YAMLNode) -> [String: SourceMark] {
         guard case .mapping(let periodic) = node,
-            case .mapping(let contents)? = periodic.pairs.first(where: { $0.0.scalar?.string == value.name })?.1
+            case .mapping(let contents)? = periodic.pairs.first(where: { $0.0.scalar?.string == value.name })?
+                .1
         else { return [:] }
         var marks: [String: SourceMark] = [:]
         for (key, value) in contents.pairs {

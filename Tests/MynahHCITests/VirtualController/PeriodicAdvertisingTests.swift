@@ -145,10 +145,12 @@ import Testing
         #expect(scanning.create() == .connectionAlreadyExists)
         let hex = Hex.encode([UInt8(handle & 0xFF), UInt8(handle >> 8)])
         #expect(
-            scanning.rig.ask(.leSetPeriodicAdvertisingReceiveEnable, hex + "00", scanning.scanner) == .success)
+            scanning.rig.ask(.leSetPeriodicAdvertisingReceiveEnable, hex + "00", scanning.scanner) == .success
+        )
         #expect(Self.reports(scanning.events(after: 100)).isEmpty)
         #expect(
-            scanning.rig.ask(.leSetPeriodicAdvertisingReceiveEnable, hex + "01", scanning.scanner) == .success)
+            scanning.rig.ask(.leSetPeriodicAdvertisingReceiveEnable, hex + "01", scanning.scanner) == .success
+        )
         #expect(Self.reports(scanning.events(after: 100)).count == 5)
         #expect(scanning.rig.ask(.lePeriodicAdvertisingTerminateSync, hex, scanning.scanner) == .success)
         #expect(
@@ -161,14 +163,16 @@ import Testing
         var rig = Rig()
         let entry = "00 0100000000C0 05"
         #expect(rig.rig.values(.leReadPeriodicAdvertiserListSize, "", rig.scanner).count == 1)
-        #expect(rig.rig.ask(.leAddDeviceToPeriodicAdvertiserList, "00 0100000000C0 06", rig.scanner) == .success)
+        #expect(
+            rig.rig.ask(.leAddDeviceToPeriodicAdvertiserList, "00 0100000000C0 06", rig.scanner) == .success)
         #expect(rig.create(options: "01") == .success)
         #expect(rig.rig.ask(.leClearPeriodicAdvertiserList, "", rig.scanner) == .commandDisallowed)
         #expect(Self.established(rig.events(after: 500)).isEmpty)
         rig.rig.send(.lePeriodicAdvertisingCreateSyncCancel, "", rig.scanner)
         #expect(rig.rig.ask(.leAddDeviceToPeriodicAdvertiserList, entry, rig.scanner) == .success)
         #expect(
-            rig.rig.ask(.leAddDeviceToPeriodicAdvertiserList, entry, rig.scanner) == .invalidCommandParameters)
+            rig.rig.ask(.leAddDeviceToPeriodicAdvertiserList, entry, rig.scanner) == .invalidCommandParameters
+        )
         #expect(rig.create(options: "01") == .success)
         #expect(Self.established(rig.events(after: 500)) == [.success])
         #expect(rig.rig.ask(.leRemoveDeviceFromPeriodicAdvertiserList, entry, rig.scanner) == .success)
@@ -179,18 +183,27 @@ import Testing
     }
 
     /// The commands of the advertiser that are refused (Vol 4, Part E, 7.8.61 to 7.8.63).
-    @Test(arguments: [
-        ("parameters of an unknown set", HCIOpcode.leSetPeriodicAdvertisingParameters, "04 1000 1000 0000", 0x42),
-        ("an interval of 6.25 ms", .leSetPeriodicAdvertisingParameters, "03 0500 1000 0000", 0x12),
-        ("a minimum above the maximum", .leSetPeriodicAdvertisingParameters, "03 2000 1000 0000", 0x12),
-        ("parameters of an enabled train", .leSetPeriodicAdvertisingParameters, "03 1000 1000 0000", 0x0C),
-        ("data of an unknown set", .leSetPeriodicAdvertisingData, "04 03 00", 0x42),
-        ("a fragment of an enabled train", .leSetPeriodicAdvertisingData, "03 01 01 00", 0x0C),
-        ("data shorter than its length", .leSetPeriodicAdvertisingData, "03 03 02 00", 0x12),
-        ("an unknown set", .leSetPeriodicAdvertisingEnable, "01 04", 0x42),
-        ("a set that becomes connectable", .leSetExtendedAdvertisingParameters,
-            "03 0100 A00000 A00000 07 00 00 000000000000 00 7F 01 00 02 05 00", 0x0C),
-    ] as [(String, HCIOpcode, String, UInt8)])
+    @Test(
+        arguments: [
+            (
+                "parameters of an unknown set", HCIOpcode.leSetPeriodicAdvertisingParameters,
+                "04 1000 1000 0000", 0x42
+            ),
+            ("an interval of 6.25 ms", .leSetPeriodicAdvertisingParameters, "03 0500 1000 0000", 0x12),
+            ("a minimum above the maximum", .leSetPeriodicAdvertisingParameters, "03 2000 1000 0000", 0x12),
+            (
+                "parameters of an enabled train", .leSetPeriodicAdvertisingParameters, "03 1000 1000 0000",
+                0x0C
+            ),
+            ("data of an unknown set", .leSetPeriodicAdvertisingData, "04 03 00", 0x42),
+            ("a fragment of an enabled train", .leSetPeriodicAdvertisingData, "03 01 01 00", 0x0C),
+            ("data shorter than its length", .leSetPeriodicAdvertisingData, "03 03 02 00", 0x12),
+            ("an unknown set", .leSetPeriodicAdvertisingEnable, "01 04", 0x42),
+            (
+                "a set that becomes connectable", .leSetExtendedAdvertisingParameters,
+                "03 0100 A00000 A00000 07 00 00 000000000000 00 7F 01 00 02 05 00", 0x0C
+            ),
+        ] as [(String, HCIOpcode, String, UInt8)])
     func `a wrong command is refused`(what: String, opcode: HCIOpcode, hex: String, status: UInt8) {
         var rig = Rig(scans: false)
         #expect(rig.rig.ask(opcode, hex, rig.advertiser) == HCIStatus(status), "\(what)")

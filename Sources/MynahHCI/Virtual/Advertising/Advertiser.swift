@@ -56,7 +56,9 @@ struct Advertiser: Sendable {
         _ outbox: inout ControllerOutbox
     ) {
         for index in sets.indices {
-            if let next = sets[at: index].periodic.next, next <= now { advertisePeriodically(index, now, &outbox) }
+            if let next = sets[at: index].periodic.next, next <= now {
+                advertisePeriodically(index, now, &outbox)
+            }
             guard sets[at: index].isOn else { continue }
             if let end = sets[at: index].end, end <= now {
                 let isTimeout = sets[at: index].parameters.isHighDuty || outbox.isExtended

@@ -79,7 +79,9 @@ extension Advertiser {
         guard let index = sets.index(of: handle) else { return .complete(.unknownAdvertisingIdentifier) }
         let train = sets[at: index].periodic
         guard train.interval != nil else { return .disallowed }
-        guard operation == .complete || operation == .unchanged || !train.isEnabled else { return .disallowed }
+        guard operation == .complete || operation == .unchanged || !train.isEnabled else {
+            return .disallowed
+        }
         if operation == .unchanged {
             return train.isEnabled && length == 0 && !train.data.bytes.isEmpty ? .success : nil
         }
@@ -107,6 +109,6 @@ extension Advertiser {
 }
 
 extension AdvertisingSet.Parameters {
-    /// Whether the set can have periodic advertising: extended PDUs that are neither connectable nor scannable.
+    /// Whether the set can have periodic advertising: it is extended, and neither connectable nor scannable.
     var allowsPeriodic: Bool { properties.isDisjoint(with: [.legacy, .connectable, .scannable]) }
 }

@@ -104,7 +104,9 @@ struct Synchronizer: Sendable {
 
     /// LE Set Periodic Advertising Receive Enable.
     mutating func setReceiving(_ reader: inout ByteReader) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let enable = reader.readUInt8(), enable <= 3 else { return nil }
+        guard let handle = reader.readUInt16(), let enable = reader.readUInt8(), enable <= 3 else {
+            return nil
+        }
         guard let index = trains.index(of: handle) else { return .complete(.unknownAdvertisingIdentifier) }
         trains[at: index].reports = enable & 1 == 1
         return .success
@@ -176,7 +178,9 @@ struct Synchronizer: Sendable {
             self.request = nil
             reportEstablished(.success, request, &outbox)
         }
-        guard let index = trains.indices.first(where: { trains[at: $0].access == event.access }) else { return }
+        guard let index = trains.indices.first(where: { trains[at: $0].access == event.access }) else {
+            return
+        }
         trains[at: index].deadline = now + trains[at: index].timeout
         guard trains[at: index].reports else { return }
         report(event, handle: trains.keys[index], rssi: rssi, &outbox)
@@ -198,7 +202,8 @@ struct Synchronizer: Sendable {
     // MARK: Events
 
     /// LE Periodic Advertising Sync Established (Vol 4, Part E, 7.7.65.14).
-    private func reportEstablished(_ status: HCIStatus, _ request: Request, _ outbox: inout ControllerOutbox) {
+    private func reportEstablished(_ status: HCIStatus, _ request: Request, _ outbox: inout ControllerOutbox)
+    {
         var writer = ByteWriter(capacity: 16)
         writer.write(status.code)
         if let (handle, train) = request.found {
@@ -226,7 +231,9 @@ struct Synchronizer: Sendable {
             var writer = ByteWriter(capacity: 8 + piece.count)
             writer.write(handle)
             // No Constant Tone Extension; then the data status, in which 1 means that more data follows.
-            writer.write([UInt8(bitPattern: event.power), UInt8(bitPattern: rssi), 0xFF, rest.isEmpty ? 0 : 1])
+            writer.write([
+                UInt8(bitPattern: event.power), UInt8(bitPattern: rssi), 0xFF, rest.isEmpty ? 0 : 1,
+            ])
             writer.write(UInt8(piece.count))
             writer.write(piece)
             outbox.reportLE(HCIEvent.LESubevent.periodicReport, writer.bytes)
