@@ -25,7 +25,7 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     public var declaration: AttributeHandle
     /// The handle of the value.
     public var handle: AttributeHandle
-    /// The last handle of the characteristic.
+    /// The last attribute handle of the characteristic.
     public var end: AttributeHandle
 
     /// Makes a characteristic.
@@ -41,7 +41,7 @@ public struct RemoteCharacteristic: Hashable, Sendable {
         self.end = end
     }
 
-    /// The possible handles of the descriptors, or `nil` if there is no room for a descriptor.
+    /// The handles that descriptors can have, or `nil` if there can be no descriptor.
     package var descriptorHandles: ClosedRange<AttributeHandle>? {
         handle < end ? (handle + 1)...end : nil
     }
