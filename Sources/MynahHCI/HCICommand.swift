@@ -13,7 +13,7 @@ package struct HCICommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// Parses a packet's body; `nil` if its lengths do not agree.
+    /// Parses a packet's body; returns `nil` if the lengths in it are inconsistent.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let opcode = reader.readUInt16(), let length = reader.readUInt8(),
@@ -22,9 +22,9 @@ package struct HCICommand: Hashable, Sendable {
         self.init(HCIOpcode(opcode), parameters)
     }
 
-    /// The packet of the command.
+    /// The command as a packet.
     ///
-    /// Parameters of more than 255 bytes are a mistake of the program, and are cut.
+    /// A program must not use more than 255 bytes of parameters; further bytes are cut off.
     package var packet: H4Packet {
         var writer = ByteWriter(capacity: 3 + parameters.count)
         writer.write(opcode.rawValue)

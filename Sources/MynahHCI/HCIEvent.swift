@@ -3,7 +3,7 @@ import MynahSupport
 
 /// An event of a controller, as bytes (Core Specification, Vol 4, Part E, 5.4.4).
 package struct HCIEvent: Hashable, Sendable {
-    /// The event's number.
+    /// The event code.
     package var code: UInt8
     /// The event's parameters, at most 255 bytes.
     package var parameters: [UInt8]
@@ -14,7 +14,7 @@ package struct HCIEvent: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// Parses a packet's body; `nil` if its lengths do not agree.
+    /// Parses a packet's body; returns `nil` if the lengths in it are inconsistent.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let code = reader.readUInt8(), let length = reader.readUInt8(),
@@ -23,8 +23,9 @@ package struct HCIEvent: Hashable, Sendable {
         self.init(code, parameters)
     }
 
-    /// The links and numbers of packets in the body of a Number Of Completed Packets event, or `nil` for
-    /// another event or a wrong length.
+    /// Parses the body of a Number Of Completed Packets event.
+    ///
+    /// Returns `nil` for any other event, and if the length is wrong.
     package static func completedPackets(_ body: [UInt8]) -> [HCIEventContent.CompletedPackets]? {
         var reader = ByteReader(body)
         guard reader.readUInt8() == numberOfCompletedPackets, let length = reader.readUInt8(),
@@ -33,9 +34,9 @@ package struct HCIEvent: Hashable, Sendable {
         return HCIEventContent.completedPackets(&reader)
     }
 
-    /// The packet of the event.
+    /// The event as a packet.
     ///
-    /// Parameters of more than 255 bytes are a mistake of the program, and are cut.
+    /// A program must not use more than 255 bytes of parameters; further bytes are cut off.
     package var packet: H4Packet {
         let count = min(parameters.count, 255)
         var body: [UInt8] = []
@@ -125,7 +126,7 @@ package enum HCIEventContent: Hashable, Sendable {
     case longTermKeyRequest(handle: ConnectionHandle, random: [UInt8], diversifier: UInt16)
     /// Data Length Change.
     case dataLengthChange(handle: ConnectionHandle, sent: Int, received: Int)
-    /// Advertising Reports.
+    /// Advertising Report or Extended Advertising Report.
     case advertisingReports([LEAdvertisingReport])
     /// Advertising Set Terminated.
     case advertisingSetTerminated(HCIStatus, set: UInt8, handle: ConnectionHandle)
@@ -134,23 +135,21 @@ package enum HCIEventContent: Hashable, Sendable {
     /// An event that the host does not use.
     case other(UInt8)
 
-    /// The completed packets of one link in a Number Of Completed Packets event.
+    /// The number of completed packets of one link in a Number Of Completed Packets event.
     package struct CompletedPackets: Hashable, Sendable {
         /// The link.
         package var handle: ConnectionHandle
         /// The number of completed packets.
         package var count: Int
 
-        /// Makes a number of packets of a link.
+        /// Makes a number of completed packets of a link.
         package init(handle: ConnectionHandle, count: Int) {
             self.handle = handle
             self.count = count
         }
     }
 
-    /// Decodes an event.
-    ///
-    /// Returns `nil` if it is too short or a parameter is out of range.
+    /// Decodes an event; returns `nil` if it is too short, or if a parameter is out of range.
     package init?(_ event: HCIEvent) {
         var reader = ByteReader(event.parameters)
         guard let content = Self.parse(event.code, &reader) else { return nil }

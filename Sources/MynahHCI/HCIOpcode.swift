@@ -3,15 +3,15 @@ import MynahSupport
 /// The opcode of a command: its group and its number within the group (Core Specification, Vol 4, Part E,
 /// 5.4.1).
 package struct HCIOpcode: Hashable, Sendable {
-    /// The 16 bits of the opcode: the group is in the upper six.
+    /// The 16 bits of the opcode, the upper six of which are the group.
     package let rawValue: UInt16
 
-    /// Makes the opcode of these bits.
+    /// Makes an opcode from its 16 bits.
     package init(_ rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// Makes the opcode of a command of a group.
+    /// Makes the opcode of a command in a group.
     package init(group: UInt16, command: UInt16) {
         rawValue = group << 10 | command & 0x3FF
     }

@@ -1,9 +1,9 @@
 /// The reason that a controller refused a command, or that a link ended (Core Specification, Vol 1, Part F).
 package struct HCIStatus: Error, Hashable, Sendable {
-    /// The number.
+    /// The error code.
     package let code: UInt8
 
-    /// Makes the status with this number.
+    /// Makes a status with this error code.
     package init(_ code: UInt8) {
         self.code = code
     }
