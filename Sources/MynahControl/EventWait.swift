@@ -32,7 +32,6 @@ package struct EventWait: Hashable, Sendable {
     /// The number of the first event to check, or `nil` for the default.
     package var since: UInt64?
 
-    /// Makes a wait.
     package init(_ match: EventMatch, count: Int = 1, within: Duration = .seconds(2), since: UInt64? = nil) {
         self.match = match
         self.count = count

@@ -11,7 +11,6 @@ package struct JUnitReport: Sendable {
     /// A test.
     package struct Case: Sendable {
         package var name: String
-        /// The group of the case.
         package var group: String
         /// The duration of the case, or `nil` if it is not known.
         package var time: Duration?

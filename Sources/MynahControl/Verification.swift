@@ -60,7 +60,6 @@ package struct Verification: Hashable, Sendable {
     /// The number of the first event to check, or `nil` for the default.
     package var since: UInt64?
 
-    /// Makes a verification.
     package init(
         _ match: EventMatch?, _ expectation: Expectation = .atLeast(1), order: [EventMatch] = [],
         since: UInt64? = nil

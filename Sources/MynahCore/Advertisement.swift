@@ -152,9 +152,7 @@ public struct Advertisement: Hashable, Sendable {
 
 /// A PHY for advertising; the raw value is its code in HCI (Core Specification, Vol 4, Part E, 7.8.53).
 package enum AdvertisingPHY: UInt8, Hashable, Sendable, CaseIterable {
-    /// LE 1M.
     case le1M = 1
-    /// LE 2M.
     case le2M = 2
     /// LE Coded.
     case coded = 3
@@ -226,14 +224,12 @@ public struct AdvertisingReport: Hashable, Sendable {
         /// The reason, as a sentence without its full stop.
         public var reason: String
 
-        /// Makes an omission.
         package init(item: String, reason: String) {
             self.item = item
             self.reason = reason
         }
     }
 
-    /// Makes a report.
     package init(
         isOn: Bool, data: [UInt8] = [], scanResponse: [UInt8] = [], interval: ClosedRange<Duration>? = nil,
         isConnectable: Bool = true, address: DeviceAddress? = nil, omitted: [Omission] = []

@@ -9,7 +9,6 @@ package struct AdvertisementChange: Hashable, Sendable {
     package var flags: UInt8??
     /// The changes of the advertising data.
     package var data = ContentsChange()
-    /// The changes of the scan response.
     package var scanResponse = ContentsChange()
     /// The advertising interval.
     package var interval: ClosedRange<Duration>?

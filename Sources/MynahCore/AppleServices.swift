@@ -25,10 +25,8 @@ package enum AppleServices {
         BluetoothUUID(0x181E as UInt16), notificationCenter,
     ]
 
-    /// The Apple Notification Center Service.
     package static let notificationCenter: BluetoothUUID = "7905F431-B5CE-4E99-A40F-4B1E122D00D0"
 
-    /// The Apple Media Service.
     package static let media: BluetoothUUID = "89D3502B-0F36-433A-8EF4-C502AD55F8DC"
 
     /// The services that no app can publish: iOS refuses them with CBError 8, `uuidNotAllowed`.

@@ -3,7 +3,6 @@
 ///
 /// Each table is one constant text, so it needs no initialization, and is read only when it is searched.
 enum AssignedNumberTables {
-    /// Services.
     static let services: StaticString = """
         1800 Generic Access
         1801 Generic Attribute
@@ -83,7 +82,6 @@ enum AssignedNumberTables {
         1860 Tire Pressure Monitoring System
         """
 
-    /// Descriptors.
     static let descriptors: StaticString = """
         2900 Characteristic Extended Properties
         2901 Characteristic User Description

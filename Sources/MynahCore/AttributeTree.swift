@@ -2,21 +2,18 @@
 ///
 /// Attribute names are resolved in this tree.
 package struct AttributeTree: Hashable, Sendable {
-    /// A service.
     package struct Service: Hashable, Sendable {
         /// The service's type.
         package var uuid: BluetoothUUID
         /// The characteristics, in order.
         package var characteristics: [Characteristic]
 
-        /// Makes a service.
         package init(uuid: BluetoothUUID, characteristics: [Characteristic] = []) {
             self.uuid = uuid
             self.characteristics = characteristics
         }
     }
 
-    /// A characteristic.
     package struct Characteristic: Hashable, Sendable {
         /// The characteristic's type.
         package var uuid: BluetoothUUID
@@ -25,7 +22,6 @@ package struct AttributeTree: Hashable, Sendable {
         /// The descriptors, in order.
         package var descriptors: [Descriptor]
 
-        /// Makes a characteristic.
         package init(uuid: BluetoothUUID, handle: AttributeHandle? = nil, descriptors: [Descriptor] = []) {
             self.uuid = uuid
             self.handle = handle
@@ -33,14 +29,12 @@ package struct AttributeTree: Hashable, Sendable {
         }
     }
 
-    /// A descriptor.
     package struct Descriptor: Hashable, Sendable {
         /// The descriptor's type.
         package var uuid: BluetoothUUID
         /// The attribute handle, or `nil` if it is not known.
         package var handle: AttributeHandle?
 
-        /// Makes a descriptor.
         package init(uuid: BluetoothUUID, handle: AttributeHandle? = nil) {
             self.uuid = uuid
             self.handle = handle
@@ -56,7 +50,6 @@ package struct AttributeTree: Hashable, Sendable {
         /// The index of the descriptor in its characteristic, or `nil` for a service or a characteristic.
         package var descriptor: Int?
 
-        /// Makes a position.
         package init(service: Int, characteristic: Int? = nil, descriptor: Int? = nil) {
             self.service = service
             self.characteristic = characteristic
@@ -80,7 +73,6 @@ package struct AttributeTree: Hashable, Sendable {
         case service, characteristic, descriptor
     }
 
-    /// The services.
     package let services: [Service]
     /// The numbers after `~` of the services, and of the characteristics of each service.
     ///

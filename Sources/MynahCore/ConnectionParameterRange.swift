@@ -19,16 +19,12 @@ public struct ConnectionParameterRange: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// The unit of connection intervals.
     package static let intervalUnit = Duration.microseconds(1250)
     /// The unit of supervision timeouts.
     package static let timeoutUnit = Duration.milliseconds(10)
 
-    /// The shortest connection interval.
     package var shortestInterval: Duration { Self.intervalUnit * Int(minimum) }
-    /// The longest connection interval.
     package var longestInterval: Duration { Self.intervalUnit * Int(maximum) }
-    /// The supervision timeout.
     package var supervisionTimeout: Duration { Self.timeoutUnit * Int(timeout) }
     /// The longest time between two connection events in which the peripheral listens.
     package var longestSilence: Duration { longestInterval * (1 + Int(latency)) }
@@ -60,7 +56,6 @@ extension ConnectionParameterRange {
 
 /// A report about the connection parameters of a link.
 public struct ConnectionParameterReport: Hashable, Sendable {
-    /// The content of a report.
     package enum Content: Hashable, Sendable {
         /// The peer requested other parameters, or answered a request.
         case requested(ConnectionParameterRequest)
@@ -79,7 +74,6 @@ public struct ConnectionParameterReport: Hashable, Sendable {
 
 /// A request for connection parameters, with its answer.
 package struct ConnectionParameterRequest: Hashable, Sendable {
-    /// The procedure of a request.
     package enum Procedure: String, Hashable, Sendable {
         /// The Connection Parameter Update Request of L2CAP.
         case l2cap
@@ -89,7 +83,6 @@ package struct ConnectionParameterRequest: Hashable, Sendable {
 
     /// The requested parameters.
     package var wanted: ConnectionParameterRange
-    /// The procedure of the request.
     package var procedure: Procedure
     /// Whether the parameters were accepted.
     package var isAccepted: Bool

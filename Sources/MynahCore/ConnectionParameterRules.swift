@@ -24,12 +24,10 @@ package struct ConnectionParameterRefusal: Hashable, Sendable {
         case timeoutForSilence
     }
 
-    /// The rule.
     package var rule: Rule
     /// The condition that the request violates, without a full stop.
     package var message: String
 
-    /// Makes a refusal.
     package init(_ rule: Rule, _ message: String) {
         self.rule = rule
         self.message = message

@@ -1,9 +1,7 @@
 /// The rules that depend on the major version of iOS.
 package struct IOSVersion: Hashable, Sendable {
-    /// The major version.
     package let major: Int
 
-    /// Makes a version.
     package init(_ major: Int) {
         self.major = major
     }

@@ -85,7 +85,6 @@ public struct Peer: Hashable, Sendable {
     /// `true` if the peer is paired.
     package var isPaired: Bool
 
-    /// Makes a peer.
     package init(id: ID, address: DeviceAddress? = nil, name: String? = nil, isPaired: Bool = false) {
         self.id = id
         self.address = address

@@ -4,7 +4,6 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var name: String
     /// The current address of the device, or `nil` if it is not known.
     public var address: DeviceAddress?
-    /// The capabilities of advertising.
     package var advertising = Advertising()
     /// The subscription events that the radio reports, and the ways in which it sends values.
     public var subscriptions = Subscriptions()
@@ -30,7 +29,6 @@ public struct RadioCapabilities: Hashable, Sendable {
         self.name = name
     }
 
-    /// The capabilities of advertising.
     package struct Advertising: Hashable, Sendable {
         /// `true` if the radio sends exactly the given advertising bytes.
         package var isExact = true

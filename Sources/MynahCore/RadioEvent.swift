@@ -84,7 +84,6 @@ public struct RadioWarning: Hashable, Sendable {
     /// A sentence about what happened, without its full stop.
     public var message: String
 
-    /// Makes a warning.
     package init(_ code: String, _ message: String) {
         self.code = code
         self.message = message

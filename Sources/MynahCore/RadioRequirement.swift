@@ -11,7 +11,6 @@ package struct RadioRequirement<Location: Sendable>: Sendable {
     /// The location of the declaration.
     package var location: Location
 
-    /// Makes a requirement.
     package init(_ need: RadioNeed, of subject: String, at location: Location) {
         self.need = need
         self.subject = subject

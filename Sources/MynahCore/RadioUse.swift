@@ -44,9 +44,7 @@ package struct AirUse: Hashable, Sendable {
 
 /// The total use of a radio since it was created; the totals only increase.
 public struct RadioUse: Hashable, Sendable {
-    /// The use for advertising.
     package var advertising = AirUse()
-    /// The use for scanning.
     package var scanning = AirUse()
     /// The use for listening as an initiator.
     package var initiating = AirUse()

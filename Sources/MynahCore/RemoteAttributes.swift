@@ -7,7 +7,6 @@ public struct RemoteService: Hashable, Sendable {
     /// The handle range of the service.
     public var handles: ClosedRange<AttributeHandle>
 
-    /// Makes a service.
     package init(uuid: BluetoothUUID, isPrimary: Bool = true, handles: ClosedRange<AttributeHandle>) {
         self.uuid = uuid
         self.isPrimary = isPrimary
@@ -28,7 +27,6 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     /// The last attribute handle of the characteristic.
     public var end: AttributeHandle
 
-    /// Makes a characteristic.
     package init(
         uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: AttributeHandle,
         handle: AttributeHandle,
@@ -54,7 +52,6 @@ public struct RemoteDescriptor: Hashable, Sendable {
     /// The descriptor's attribute handle.
     public var handle: AttributeHandle
 
-    /// Makes a descriptor.
     package init(uuid: BluetoothUUID, handle: AttributeHandle) {
         self.uuid = uuid
         self.handle = handle

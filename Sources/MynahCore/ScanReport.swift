@@ -62,7 +62,6 @@ public struct ScanReport: Hashable, Sendable {
     /// The PHY of the data, or `nil` for legacy advertising and if there is no data.
     package var secondaryPHY: AdvertisingPHY?
 
-    /// Makes a report.
     package init(
         address: DeviceAddress, kind: Kind, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false
     ) {

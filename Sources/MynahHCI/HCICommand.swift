@@ -2,12 +2,10 @@ import MynahSupport
 
 /// A command of the host (Core Specification, Vol 4, Part E, 5.4.1).
 package struct HCICommand: Hashable, Sendable {
-    /// The opcode of the command.
     package var opcode: HCIOpcode
     /// The command's parameters, at most 255 bytes.
     package var parameters: [UInt8]
 
-    /// Makes a command.
     package init(_ opcode: HCIOpcode, _ parameters: [UInt8] = []) {
         self.opcode = opcode
         self.parameters = parameters

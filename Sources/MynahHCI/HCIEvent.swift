@@ -3,12 +3,10 @@ import MynahSupport
 
 /// An event of a controller, as bytes (Core Specification, Vol 4, Part E, 5.4.4).
 package struct HCIEvent: Hashable, Sendable {
-    /// The event code.
     package var code: UInt8
     /// The event's parameters, at most 255 bytes.
     package var parameters: [UInt8]
 
-    /// Makes an event.
     package init(_ code: UInt8, _ parameters: [UInt8]) {
         self.code = code
         self.parameters = parameters
@@ -47,90 +45,55 @@ package struct HCIEvent: Hashable, Sendable {
         return H4Packet(.event, body)
     }
 
-    /// Disconnection Complete.
     package static let disconnectionComplete: UInt8 = 0x05
-    /// Encryption Change.
     package static let encryptionChange: UInt8 = 0x08
-    /// Read Remote Version Information Complete.
     package static let readRemoteVersionInformationComplete: UInt8 = 0x0C
-    /// Command Complete.
     package static let commandComplete: UInt8 = 0x0E
-    /// Command Status.
     package static let commandStatus: UInt8 = 0x0F
-    /// Hardware Error.
     package static let hardwareError: UInt8 = 0x10
-    /// Number Of Completed Packets.
     package static let numberOfCompletedPackets: UInt8 = 0x13
-    /// Data Buffer Overflow.
     package static let dataBufferOverflow: UInt8 = 0x1A
-    /// Encryption Key Refresh Complete.
     package static let encryptionKeyRefreshComplete: UInt8 = 0x30
-    /// LE Meta.
     package static let leMeta: UInt8 = 0x3E
 
     /// The subevent codes, which are the first parameter of an LE event (7.7.65).
     package enum LESubevent {
-        /// Connection Complete.
         package static let connectionComplete: UInt8 = 0x01
-        /// Advertising Report.
         package static let advertisingReport: UInt8 = 0x02
-        /// Connection Update Complete.
         package static let connectionUpdateComplete: UInt8 = 0x03
-        /// Read Remote Features Complete.
         package static let readRemoteFeaturesComplete: UInt8 = 0x04
-        /// Long Term Key Request.
         package static let longTermKeyRequest: UInt8 = 0x05
-        /// Remote Connection Parameter Request.
         package static let remoteConnectionParameterRequest: UInt8 = 0x06
-        /// Data Length Change.
         package static let dataLengthChange: UInt8 = 0x07
-        /// Enhanced Connection Complete.
         package static let enhancedConnectionComplete: UInt8 = 0x0A
-        /// Phy Update Complete.
         package static let phyUpdateComplete: UInt8 = 0x0C
-        /// Extended Advertising Report.
         package static let extendedAdvertisingReport: UInt8 = 0x0D
-        /// Scan Timeout.
         package static let scanTimeout: UInt8 = 0x11
-        /// Advertising Set Terminated.
         package static let advertisingSetTerminated: UInt8 = 0x12
-        /// Scan Request Received.
         package static let scanRequestReceived: UInt8 = 0x13
     }
 }
 
 /// A decoded event, with the parameters that a host uses.
 package enum HCIEventContent: Hashable, Sendable {
-    /// Command Complete.
     case commandComplete(HCIOpcode, credits: Int, [UInt8])
-    /// Command Status.
     case commandStatus(HCIOpcode, credits: Int, HCIStatus)
-    /// Disconnection Complete.
     case disconnectionComplete(HCIStatus, handle: ConnectionHandle, reason: HCIStatus)
-    /// Encryption Change.
     case encryptionChange(HCIStatus, handle: ConnectionHandle, isOn: Bool)
-    /// Encryption Key Refresh Complete.
     case encryptionKeyRefreshComplete(HCIStatus, handle: ConnectionHandle)
     /// Number Of Completed Packets, for each link.
     case completedPackets([CompletedPackets])
-    /// Hardware Error.
     case hardwareError(UInt8)
-    /// Connection Complete.
     case connectionComplete(HCIStatus, LEConnection)
-    /// Connection Update Complete.
     case connectionUpdateComplete(HCIStatus, handle: ConnectionHandle, LEConnection.Parameters)
     /// Remote Connection Parameter Request: the peer requests other connection parameters.
     case remoteParameterRequest(
         handle: ConnectionHandle, minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
-    /// Long Term Key Request.
     case longTermKeyRequest(handle: ConnectionHandle, random: [UInt8], diversifier: UInt16)
-    /// Data Length Change.
     case dataLengthChange(handle: ConnectionHandle, sent: Int, received: Int)
     /// Advertising Report or Extended Advertising Report.
     case advertisingReports([LEAdvertisingReport])
-    /// Advertising Set Terminated.
     case advertisingSetTerminated(HCIStatus, set: UInt8, handle: ConnectionHandle)
-    /// Read Remote Features Complete.
     case readRemoteFeaturesComplete(HCIStatus, handle: ConnectionHandle)
     /// An event that the host does not use.
     case other(UInt8)

@@ -5,13 +5,10 @@ package import MynahSupport
 package struct LEConnection: Hashable, Sendable {
     /// This side's role in a connection.
     package enum Role: UInt8, Hashable, Sendable {
-        /// Central.
         case central = 0
-        /// Peripheral.
         case peripheral = 1
     }
 
-    /// The connection parameters.
     package struct Parameters: Hashable, Sendable {
         /// The connection interval, in units of 1.25 ms.
         package var interval: UInt16
@@ -35,7 +32,6 @@ package struct LEConnection: Hashable, Sendable {
         }
     }
 
-    /// The connection handle.
     package var handle: ConnectionHandle
     /// This side's role.
     package var role: Role
@@ -44,10 +40,8 @@ package struct LEConnection: Hashable, Sendable {
     package var peer: DeviceAddress
     /// The peer's address on the air, or `nil` if the controller has not resolved it.
     package var peerResolvable: DeviceAddress?
-    /// The connection parameters.
     package var parameters: Parameters
 
-    /// Makes a connection.
     package init(
         handle: ConnectionHandle, role: Role, peer: DeviceAddress, peerResolvable: DeviceAddress? = nil,
         parameters: Parameters = Parameters()

@@ -8,7 +8,6 @@ package struct AskedAccess: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Reads.
     package static let read = AskedAccess(rawValue: 1)
     /// Write requests, which have a response.
     package static let write = AskedAccess(rawValue: 2)

@@ -13,7 +13,6 @@ extension Profile.App {
         /// A part of the name that the accessory advertises, or `nil` for any.
         package var nameSubstring: String?
 
-        /// Makes a descriptor.
         package init(
             serviceUUID: BluetoothUUID? = nil, companyIdentifier: UInt16? = nil, nameSubstring: String? = nil
         ) {

@@ -26,7 +26,7 @@ extension Profile {
 
     /// A request for connection parameters, which is made after each connection.
     package struct ParameterRequest: Hashable, Sendable {
-        /// The parameters.
+        /// The requested parameters.
         package var wanted: ConnectionParameterRange
         /// The time from the connection to the request.
         package var delay: Duration

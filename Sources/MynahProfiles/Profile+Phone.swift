@@ -54,9 +54,7 @@ extension Profile {
 
     /// A service that the phone itself provides.
     package enum PhoneService: String, Hashable, Sendable, CaseIterable {
-        /// The Current Time Service.
         case currentTime = "current-time"
-        /// The Battery Service.
         case battery
         /// The Device Information Service, with manufacturer and model.
         case deviceInformation = "device-information"
@@ -86,13 +84,10 @@ extension Profile {
         package var app: String
         /// The name of that app, or `nil` to use the last part of its identifier.
         package var appName: String?
-        /// The notification's title.
         package var title = ""
-        /// The notification's subtitle.
         package var subtitle = ""
         /// The notification's text.
         package var message = ""
-        /// The notification's category.
         package var category = Category.other
         /// The time of the notification, in seconds since 1970, or `nil` for the time at which it is shown.
         package var date: Int64?
@@ -100,7 +95,6 @@ extension Profile {
         package var positiveAction: String?
         /// The label of the negative action, or `nil` if there is none.
         package var negativeAction: String?
-        /// The notification's flags.
         package var flags: Set<Flag> = []
 
         /// Makes a notification of an app.
@@ -138,7 +132,6 @@ extension Profile {
             case off, one, all
         }
 
-        /// A track.
         package struct Track: Hashable, Sendable {
             package var artist = ""
             package var album = ""

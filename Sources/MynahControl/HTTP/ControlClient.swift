@@ -16,7 +16,6 @@ package struct ControlClient: Sendable {
         package var body: [UInt8]
     }
 
-    /// A request.
     package struct Request: Hashable, Sendable {
         /// The method, in upper case.
         package var method: String
@@ -27,7 +26,6 @@ package struct ControlClient: Sendable {
         /// The body, which is a JSON document, or `nil` if there is none.
         package var body: [UInt8]?
 
-        /// Makes a request.
         package init(_ method: String, _ target: String, headers: [HTTPField] = [], body: [UInt8]? = nil) {
             self.method = method
             self.target = target

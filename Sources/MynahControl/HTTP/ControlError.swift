@@ -29,7 +29,6 @@ package struct ControlError: Error, Hashable, Sendable {
     /// A sentence or command with advice, or `nil` if no remedy is known.
     package var remedy: String?
 
-    /// Makes an error.
     package init(_ code: Code, _ message: String, remedy: String? = nil) {
         self.code = code
         self.message = message

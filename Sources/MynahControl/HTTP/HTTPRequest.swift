@@ -2,10 +2,8 @@
 package struct HTTPField: Hashable, Sendable {
     /// The field's name, which is case-insensitive.
     package var name: String
-    /// The value.
     package var value: String
 
-    /// Makes a field.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -19,7 +17,6 @@ package struct HTTPQueryItem: Hashable, Sendable {
     /// The text after the equals sign, or empty if there is none.
     package var value: String
 
-    /// Makes an item.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -67,7 +64,6 @@ package struct HTTPRequest: Hashable, Sendable {
     /// `true` if the request came through a Unix socket, whose clients may refer to files by path.
     package var isUnixSocket: Bool
 
-    /// Makes a request.
     package init(
         method: String, path: [String], query: [HTTPQueryItem] = [], headers: [HTTPField] = [],
         body: [UInt8] = [], isUnixSocket: Bool = false

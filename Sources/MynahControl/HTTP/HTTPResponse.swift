@@ -3,7 +3,6 @@ import NIOHTTP1
 
 /// A response, whose body is complete or a stream.
 package struct HTTPResponse: Sendable {
-    /// The body of a response.
     package enum Body: Sendable {
         /// The whole body.
         case bytes([UInt8])
@@ -19,10 +18,8 @@ package struct HTTPResponse: Sendable {
     package var contentType: String
     /// Additional header fields; the server adds those for the connection and the length.
     package var headers: [HTTPField]
-    /// The body.
     package var body: Body
 
-    /// Makes a response.
     package init(_ status: Int, contentType: String, headers: [HTTPField] = [], body: Body) {
         self.status = status
         self.contentType = contentType

@@ -7,7 +7,6 @@ package struct ServerSentEvent: Hashable, Sendable {
     /// The data, which may have several lines.
     package var data: String
 
-    /// Makes an event.
     package init(id: String? = nil, event: String? = nil, data: String) {
         self.id = id
         self.event = event

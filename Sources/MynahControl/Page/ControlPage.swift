@@ -1,6 +1,5 @@
 /// The web page at `/`: HTML, a style sheet, a module and an icon.
 enum ControlPage {
-    /// A file of the page.
     struct File: Sendable {
         /// The path of the file, without the leading slash.
         var path: String

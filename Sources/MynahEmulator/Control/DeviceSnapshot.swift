@@ -28,9 +28,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         package var number: Int
     }
 
-    /// A scenario of the device.
     package struct Scenario: Hashable, Sendable {
-        /// The scenario's name.
         package var name: String
         /// `true` if the scenario is being played.
         package var isPlaying: Bool
@@ -76,7 +74,6 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var limits: [Limit]
     /// The connected centrals.
     package var centrals: [Central]
-    /// The device's variables.
     package var variables: Variables
     /// The device's faults: those of its profile, then those added by tests, each in order.
     package var faults: [DeviceFault]

@@ -16,11 +16,9 @@ package struct ResetParts: OptionSet, Hashable, Sendable {
     package static let connections = ResetParts(rawValue: 1 << 3)
     /// The bonds, which are deleted; the links of bonded centrals end.
     package static let bonds = ResetParts(rawValue: 1 << 4)
-    /// Variables.
     package static let variables = ResetParts(rawValue: 1 << 5)
     /// Faults, their counters and their random numbers.
     package static let faults = ResetParts(rawValue: 1 << 6)
-    /// All parts.
     package static let all: ResetParts = [
         .values, .variables, .app, .advertising, .connections, .bonds, .faults,
     ]

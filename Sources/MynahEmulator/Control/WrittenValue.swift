@@ -5,7 +5,6 @@ import MynahValues
 
 /// A value as a test writes it.
 package enum WrittenValue: Hashable, Sendable {
-    /// The bytes of the value.
     case bytes([UInt8])
     /// Fields by their names, as in a profile: `{"heartRate": 72}`.
     case fields(JSON)

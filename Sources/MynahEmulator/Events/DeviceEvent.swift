@@ -20,7 +20,6 @@ public struct DeviceEvent: Hashable, Sendable {
     /// The members of a parsed event that this version does not know, and the decoded fields of its value.
     private var others: [JSON.Member] = []
 
-    /// Makes an event.
     package init(
         time: WallTime, _ name: Name, _ payload: EventPayload = .none, of device: String? = nil,
         isQueued: Bool = false

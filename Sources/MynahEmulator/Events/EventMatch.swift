@@ -14,7 +14,6 @@ public struct EventMatch: Hashable, Sendable {
         public var message: String
     }
 
-    /// A condition for an event.
     enum Condition: Hashable, Sendable {
         /// The field with this key equals this text.
         case equal(String, to: String)

@@ -5,7 +5,6 @@
 package struct NearestMatches<Item: Sendable>: Sendable {
     /// An item, with the members in which its event differs from the match.
     package struct Candidate: Sendable {
-        /// The item.
         package let item: Item
         /// The members of the match in which the event differs; empty if it matches.
         package let differs: [String]

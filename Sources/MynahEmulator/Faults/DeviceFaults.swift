@@ -6,7 +6,6 @@ package import MynahSupport
 
 /// The state of a device's fault at one moment.
 package struct DeviceFault: Hashable, Sendable {
-    /// The fault's name.
     package var name: String
     /// `true` if the fault is turned off.
     package var isOff: Bool

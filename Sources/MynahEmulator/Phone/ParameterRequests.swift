@@ -106,7 +106,6 @@ extension EventPayload.Parameters {
 }
 
 extension ConnectionParameterReport {
-    /// The name of the event for the report.
     var eventName: DeviceEvent.Name {
         switch content {
         case .requested: .parametersRequested

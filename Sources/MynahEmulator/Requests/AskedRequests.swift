@@ -35,7 +35,6 @@ struct AskedRequests<Instant: Comparable & Sendable> {
     /// Whether a request of this central waits.
     func hasRequest(of central: Peer.ID) -> Bool { waiting.values.contains { $0.central.id == central } }
 
-    /// Adds a request.
     mutating func add(_ request: Request) {
         waiting[request.id] = request
         if case .read(let read) = request.access { longReads.forget(read) }

@@ -3,7 +3,6 @@ import MynahProfiles
 
 /// A scenario of a profile, in the form that `ScenarioMachine` plays.
 struct Scenario {
-    /// A step.
     struct Step {
         /// The step as written in the profile.
         var text: String

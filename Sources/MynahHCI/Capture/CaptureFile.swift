@@ -22,7 +22,6 @@ public final class CaptureFile: Sendable {
         }
     }
 
-    /// An interface of the file.
     struct Interface: Sendable {
         fileprivate var number: UInt32
         /// The number of the section that contains the interface.

@@ -7,7 +7,6 @@ import MynahSupport
 /// system releases when the process ends. A file without a lock is a leftover, and is deleted by the next
 /// process that looks for such files.
 package final class AirNote: Sendable {
-    /// The content of a note.
     package struct Content: Hashable, Sendable {
         /// The run's value of `--clock`.
         package var clock: String

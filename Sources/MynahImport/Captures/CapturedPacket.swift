@@ -10,7 +10,6 @@ package struct CapturedPacket: Hashable, Sendable {
     package var time: Int64
     /// Whether the controller sent the packet.
     package var isFromController: Bool
-    /// The packet.
     package var packet: H4Packet
 
     /// The latest possible time: later than any capture, but small enough for subtractions.

@@ -2,7 +2,6 @@ import MynahCore
 
 /// A device from another tool's file, before it is written as a profile.
 struct ImportedProfile {
-    /// A service.
     struct Service {
         var uuid: BluetoothUUID
         var isPrimary = true
@@ -13,7 +12,6 @@ struct ImportedProfile {
         var notes: [String] = []
     }
 
-    /// A characteristic.
     struct Characteristic {
         var uuid: BluetoothUUID
         var properties: CharacteristicProperties
@@ -87,7 +85,6 @@ struct ImportedProfile {
         var delay: Int64
     }
 
-    /// A descriptor.
     struct Descriptor {
         var uuid: BluetoothUUID
         var properties: CharacteristicProperties = .read
@@ -96,7 +93,6 @@ struct ImportedProfile {
         var notes: [String] = []
     }
 
-    /// The name of the profile.
     var name: String
     /// The GAP device name, or `nil` if it is not known.
     var deviceName: String?

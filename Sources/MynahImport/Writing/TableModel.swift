@@ -12,7 +12,6 @@ struct TableModel {
         var notes: [String] = []
     }
 
-    /// A characteristic.
     struct Characteristic {
         var uuid: BluetoothUUID
         var properties: CharacteristicProperties

@@ -199,7 +199,6 @@ extension EventPayload {
         package init() {}
     }
 
-    /// A link to a central.
     package struct CentralLink: Hashable, Sendable {
         package var central: EventCentral?
         package var name: String?

@@ -11,7 +11,6 @@ struct CSVColumn: Hashable, Sendable {
         var message: String
     }
 
-    /// The name of a column.
     enum Name: Hashable, Sendable {
         /// A column by its number, counted from 1.
         case number(Int)

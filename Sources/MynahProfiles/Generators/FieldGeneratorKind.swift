@@ -5,7 +5,6 @@ import MynahValues
 enum FieldGeneratorKind: String, CaseIterable {
     case constant, ramp, sine, square, randomWalk, noise, uniform, normal, counter, list, csv, clock, toggle
 
-    /// The schema of a generator.
     static var schema: Schema { .oneOf(allCases.map(\.table.schema)) }
 
     /// The table of the generator's keys, including `generate`.

@@ -43,7 +43,6 @@ package enum EventCatalog {
         case any, read, write, update, indicate, ask
     }
 
-    /// An event of the catalog.
     struct Entry: Sendable {
         let need: Need
         let fields: Set<String>

@@ -12,7 +12,6 @@ extension Profile {
     }
 }
 
-/// A step of a scenario.
 package struct ScenarioStep: Hashable, Sendable {
     /// The effect of a step, or the event that it waits for.
     package enum Action: Hashable, Sendable {
@@ -44,7 +43,6 @@ package struct ScenarioStep: Hashable, Sendable {
 
 /// The description of the events that a step waits for.
 package struct ScenarioEvent: Hashable, Sendable {
-    /// The name of the event.
     package var name: String
     /// The match for the event as one JSON object, in the form of the control API.
     package var match: JSON

@@ -4,7 +4,6 @@ package import MynahValues
 
 /// A value composed of fields, at least one of which changes.
 struct FieldsDefinition: GeneratorDefinition, Hashable {
-    /// The content of a field.
     indirect enum Content: Hashable, Sendable {
         case constant(FieldValue)
         case generated(FieldGenerator)

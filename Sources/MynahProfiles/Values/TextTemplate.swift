@@ -4,7 +4,6 @@ import MynahValues
 
 /// A text with fields and variables in braces, as in `counter {n}`.
 struct TextTemplate: GeneratorDefinition, Hashable {
-    /// A part of the text.
     enum Part: Hashable, Sendable {
         case literal([UInt8])
         /// A field, by its index, padded with zeros to a number of digits.
@@ -14,7 +13,6 @@ struct TextTemplate: GeneratorDefinition, Hashable {
         case from(String, digits: Int)
     }
 
-    /// A field of the text.
     struct Field: Hashable, Sendable {
         var name: String
         var generator: FieldGenerator

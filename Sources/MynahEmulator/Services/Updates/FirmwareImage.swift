@@ -1,6 +1,5 @@
 import MynahSupport
 
-/// The version of an image.
 struct ImageVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
     var major: UInt8
     var minor: UInt8 = 0

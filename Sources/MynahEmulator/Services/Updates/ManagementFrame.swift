@@ -44,7 +44,6 @@ struct ManagementHeader: Hashable, Sendable {
         ] + data
     }
 
-    /// The header of the response.
     var response: ManagementHeader {
         var header = self
         header.version = min(version, Self.newestVersion)
