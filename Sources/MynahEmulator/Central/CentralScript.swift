@@ -43,7 +43,7 @@ struct CentralScript {
     private struct Entry {
         enum Link {
             case none
-            /// A connection was requested, but not by the plan.
+            /// A connection is pending that the plan has not requested, such as one after a disconnection.
             case wanted(PeripheralIdentifier)
             case connected(PeripheralIdentifier)
             /// The app's work with the device is finished.

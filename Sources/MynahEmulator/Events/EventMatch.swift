@@ -293,8 +293,9 @@ extension DeviceEvent {
 }
 
 extension EventAttribute {
-    /// The UUIDs in the attribute's path, with their numbers among equal UUIDs, or `nil` without a
-    /// characteristic.
+    /// The UUIDs in the attribute's path, each with its number among equal UUIDs.
+    ///
+    /// The value is `nil` if the event concerns no characteristic.
     fileprivate var elements: [AttributeName.Element]? {
         let uuids = [service, characteristic, descriptor].compactMap { $0 }
         guard uuids.count >= 2 else { return nil }

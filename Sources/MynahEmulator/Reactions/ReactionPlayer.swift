@@ -33,7 +33,7 @@ final class ReactionPlayer {
         begin()
     }
 
-    /// Loads the rules of the device again, whose attributes may have new keys.
+    /// Loads the device's rules again; the keys of its attributes may have changed.
     func begin() {
         rules = [:]
         reported = []

@@ -169,7 +169,7 @@ enum AdvertisingSection {
             advertisement: advertisement, values: values, marks: marks(of: fields))
     }
 
-    /// Parses the fields in the profile's section of a set, as a change of an empty set.
+    /// Parses the fields of a set; the result is a change of an empty advertisement.
     static func change(
         _ fields: Fields, _ identity: DeviceIdentity, _ scope: FieldScope
     ) -> (change: AdvertisementChange, values: [AdvertisedValue]) {

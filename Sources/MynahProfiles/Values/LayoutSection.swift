@@ -23,7 +23,7 @@ struct LayoutSection {
     static let offset = Field(
         "offset", .offset, doc: "The number for which the integer 0 is sent, as -40; left out: 0.")
     static let bigEndian = Field("bigEndian", .bool, doc: "Whether the most significant octet is first.")
-    /// The keys of a field, besides the key that is the field's name, whose value is the type.
+    /// The keys of a field; one more key is the name of the field, and its value is the type.
     static let table = Section(
         "layoutField", what: "a field of a layout", [when, count, unit, resolution, offset, bigEndian],
         others: .init(
@@ -32,7 +32,7 @@ struct LayoutSection {
                 .words(types.map(\.name)),
                 .list(of: .anyOf([.types("string"), .ref("layoutBits")]), atLeast: 1),
             ])))
-    /// The keys of a number of several bits, besides the key that is its name, whose value is its width.
+    /// The keys of a number of several bits; one more key is its name, and the value of that is its width.
     static let bitsTable = Section(
         "layoutBits", what: "bits of a layout", [unit, resolution, offset],
         others: .init(names: fieldName, values: .integer(1...32)))
