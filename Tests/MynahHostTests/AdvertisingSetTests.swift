@@ -296,7 +296,7 @@ import Testing
         try await until("its interval is heard") {
             rig.phoneSink.reports.contains { $0.periodicInterval == .milliseconds(10) }
         }
-        #expect(!rig.phoneSink.reports.contains(where: \.isPeriodic))
+        #expect(!rig.phoneSink.reports.contains { $0.isPeriodic })
         options.synchronizes = true
         try await rig.phone.scan(options)
         func hears(_ byte: UInt8) -> Bool {
