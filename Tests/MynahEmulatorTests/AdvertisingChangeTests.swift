@@ -1,4 +1,5 @@
 import MynahCore
+import MynahTestSupport
 import Testing
 
 @testable import MynahEmulator
@@ -28,5 +29,34 @@ import Testing
         off.switched = ["1": false]
         let changed = off.after(Self.change("A", of: nil).named("1")).applied(to: both)
         #expect(changed?.localName == "Beacon" && changed?.otherSets.isEmpty == true)
+    }
+}
+
+/// Values of an advertisement, while the run starts.
+@Suite struct AdvertisingStartTests {
+    @Test func `a value that is due before the run has started does not stop the later ones`() async throws {
+        let rig = DeviceRig()
+        await rig.radio.holdAdvertising()
+        let emulator = try rig.emulator([
+            """
+            mynah: 1
+            name: Beacon
+            advertising:
+              every: 100 ms
+              manufacturerData: {0x0499: {layout: [{n: uint8}], fields: {n: {generate: counter}}}}
+            """
+        ])
+        let start = Task { try await emulator.start() }
+        try await until("the radio is asked to advertise") { await rig.radio.heldCount > 0 }
+        // The radio takes longer to start than three values last.
+        rig.clock.advance(by: .milliseconds(350))
+        await rig.radio.release()
+        try await start.value
+        func number() async -> UInt8? { await rig.radio.advertisement?.manufacturerData.first?.data.first }
+        for expected in 4...6 {
+            rig.clock.advance(by: .milliseconds(100))
+            try await until("the value \(expected) is advertised") { await number() == UInt8(expected) }
+        }
+        await emulator.stop()
     }
 }

@@ -46,6 +46,7 @@ package actor FakeRadio: VanishingRadio {
     private var requestSink: (any RadioSink)?
     private var holdsStarting = false
     private var holdsPublishing = false
+    private var holdsAdvertising = false
     private var holdsWithdrawing = false
     private var holdsReappearing = false
     private var held: [Waiter<Void>] = []
@@ -94,19 +95,23 @@ package actor FakeRadio: VanishingRadio {
     /// Lets `publish` take its time from now on, as a radio in another process does.
     package func holdPublishing() { holdsPublishing = true }
 
+    /// Lets `advertise` take its time from now on, as a controller that answers slowly does.
+    package func holdAdvertising() { holdsAdvertising = true }
+
     /// Lets `withdraw` take its time from now on.
     package func holdWithdrawing() { holdsWithdrawing = true }
 
     /// Lets `reappear` take its time from now on.
     package func holdReappearing() { holdsReappearing = true }
 
-    /// How many calls to start, publish, withdraw or reappear wait.
+    /// How many calls to start, publish, advertise, withdraw or reappear wait.
     package var heldCount: Int { held.count }
 
     /// Lets the calls that wait, and all later ones, go on.
     package func release() {
         holdsStarting = false
         holdsPublishing = false
+        holdsAdvertising = false
         holdsWithdrawing = false
         holdsReappearing = false
         for waiter in held { waiter.resume() }
@@ -220,6 +225,9 @@ package actor FakeRadio: VanishingRadio {
 
     package func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         try failIfTold(.advertise)
+        if holdsAdvertising {
+            try? await waiting(for: "the release of a held advertise") { held.append($0) }
+        }
         self.advertisement = advertisement
         do throws(AdvertisementError) {
             let bytes = try AccessoryAdvertising.compose(advertisement)

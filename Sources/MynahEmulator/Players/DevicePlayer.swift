@@ -111,7 +111,9 @@ final class DevicePlayer {
 
     /// Updates the advertising after a value in the advertisement has changed.
     func advertiseNextValue() async {
-        guard let manager, memory.stage.isRunning else { return }
+        guard let manager, memory.stage != .stopped else { return }
+        // A radio may take longer to start than the first value lasts.
+        guard memory.stage.isRunning else { return advertising.keepTicking() }
         do throws(RadioError) {
             try await advertise(with: manager)
         } catch {

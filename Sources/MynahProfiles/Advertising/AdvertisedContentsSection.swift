@@ -37,7 +37,7 @@ struct AdvertisedContentsSection {
         raw,
     ]
     static let table = Section("scanResponse", fields)
-    static let periodicTable = Section("periodicValue", what: "periodic.value", fields)
+    static let periodicTable = Section("scanResponse", what: "periodic.value", fields)
 
     let fields: Fields
     let identity: DeviceIdentity

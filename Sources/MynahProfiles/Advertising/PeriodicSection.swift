@@ -6,7 +6,7 @@ enum PeriodicSection {
         "interval", called: "periodic.interval", intervalKind,
         doc: "The periodic advertising interval: one, or the shortest and the longest; left out: 100 ms.")
     static let value = Field(
-        "value", .section("periodicValue"), doc: "The fields of the periodic advertising data.")
+        "value", .section("scanResponse"), doc: "The fields of the periodic advertising data.")
     static let table = Section("periodic", [interval, value])
 
     private static let min = Field(

@@ -30,7 +30,7 @@ enum ProfileFormat {
         ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
         AdvertisingSection.appTable, AdvertisedContentsSection.table, AdvertisingSection.intervals,
         AdvertisingSection.extendedTable, PeriodicSection.table, PeriodicSection.intervals,
-        AdvertisedContentsSection.periodicTable, AdvertisingSection.serviceLists, ConnectionSection.table,
+        AdvertisingSection.serviceLists, ConnectionSection.table,
         ConnectionSection.intervals, AppSection.table,
         AccessoryDescriptorSection.table, PhoneSection.table,
         PhoneNotificationSection.table, PhoneMediaSection.table, PhoneMediaSection.trackTable,
