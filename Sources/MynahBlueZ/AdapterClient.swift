@@ -18,9 +18,9 @@ final class AdapterClient {
     private let connector: BusConnector
     private var identity = DeviceIdentity(name: "")
     private var daemon: BluetoothDaemon?
-    /// A wait that ends when the adapter is no longer pairable.
+    /// Ends when the adapter is no longer pairable, for callers that wait for this.
     private let pairingEnd = BoundedWait()
-    /// A wait that ends when the radio has handled a change of the adapter's power.
+    /// Ends when the radio has handled a change of the adapter's power, for callers that wait for this.
     private let powering = BoundedWait()
     private var wantedPower: Bool?
     private var isEnded = false
@@ -37,7 +37,7 @@ final class AdapterClient {
     /// The number of queued bytes that are not sent to the bus yet.
     var outgoingSize: Int { daemon?.connection.outgoingSize ?? 0 }
 
-    /// Whether each subscriber is offered its own socket.
+    /// Whether bluetoothd can request a separate notification socket for each subscriber.
     var offersSockets: Bool { session.capabilities.subscriptions.namesSubscribers }
 
     /// Throws `invalidState` if the radio has stopped.
@@ -69,8 +69,10 @@ final class AdapterClient {
         try check()
     }
 
-    /// Begins to stop: all procedures fail, and after one late answer of bluetoothd no other answer is
-    /// awaited.
+    /// Begins to stop: all procedures fail from now on.
+    ///
+    /// Later calls of bluetoothd still wait for its answers, but after one has timed out, no call waits any
+    /// more.
     func beginStop() {
         isEnded = true
         session.end()
@@ -110,7 +112,7 @@ final class AdapterClient {
 
     // MARK: Objects
 
-    /// Lists bluetoothd's objects.
+    /// Requests the list of bluetoothd's objects, and stores it.
     func learnObjects() async throws(RadioError) {
         guard let daemon else { throw RadioError(.lost, "the radio was stopped meanwhile") }
         session.willLearn()
@@ -135,7 +137,7 @@ final class AdapterClient {
         return actions
     }
 
-    /// Determines bluetoothd's version; returns whether the version has changed the capabilities.
+    /// Determines bluetoothd's version; returns whether the radio's capabilities have changed because of it.
     func learnVersion() async throws(RadioError) -> Bool {
         var version = options.version ?? session.reportedVersion
         if version == nil {
@@ -178,7 +180,8 @@ final class AdapterClient {
 
     /// Turns the adapter off or on, and returns when the radio has handled the change.
     ///
-    /// If the adapter is on, the radio then works again. Throws `timedOut` if that takes more than 10 s.
+    /// After the adapter was turned on, the radio works again on return. Throws `timedOut` if the radio does
+    /// not follow within 10 s.
     func setPower(_ isOn: Bool) async throws(RadioError) {
         session.willSet(.powered(isOn))
         let (daemon, path) = try reach()
@@ -261,8 +264,9 @@ final class AdapterClient {
         daemon?.connection.whenOutgoing(isBelow: limit) { [send] in send(.timer(.pace)) }
     }
 
-    /// Returns the handler of another radio of this process if that radio uses the device's adapter,
-    /// or `nil` if none does.
+    /// Returns the event handler of another radio of this process, if that radio uses the device's adapter.
+    ///
+    /// Returns `nil` if no radio of this process uses the adapter.
     func otherRadio(for device: String) -> BusEventHandler? {
         AgentRouting.handler(for: device, on: options.bus)
     }

@@ -14,7 +14,7 @@ struct AdapterPresence {
         /// The adapter was turned off.
         case power
 
-        /// The radio state for this reason.
+        /// The radio's state while it cannot be used for this reason.
         var state: RadioState {
             switch self {
             case .daemon: .resetting
@@ -43,9 +43,9 @@ struct AdapterPresence {
         case idle
         /// The radio works.
         case present
-        /// The radio waits until the reason has passed.
+        /// The radio cannot be used for this reason, and waits until it can be used again.
         case lost(Cause)
-        /// Everything is being registered again.
+        /// The radio can be used again, and registers everything with bluetoothd again.
         ///
         /// The epoch distinguishes this recovery from an earlier one that ends late.
         case recovering(Cause, epoch: Int)
@@ -63,13 +63,13 @@ struct AdapterPresence {
     }
 
     enum Action: Hashable {
-        /// Forget everything that was lost for this reason, links first.
+        /// Forget all state that was lost with bluetoothd, the adapter or its power, links first.
         case forget(Cause)
         case reportLost(Cause)
         case reportState(RadioState)
         case reportRecovered
         case perform(RecoveryJob)
-        /// Check again after this time.
+        /// Call `AdapterSession.retry` after this time.
         case retry(after: Duration)
     }
 

@@ -106,7 +106,7 @@ struct AdapterSession {
         return (hadDaemon ? feed(.missing(.daemon)) : []) + [.perform(.learnObjects)]
     }
 
-    /// Handles that bluetoothd has released the agent.
+    /// Handles the release of the agent by bluetoothd.
     ///
     /// bluetoothd removes its objects next, one by one, which would look as if the adapter was unplugged.
     mutating func agentReleased() -> [Action] {
@@ -116,7 +116,7 @@ struct AdapterSession {
         return look() + [.retry(after: .seconds(3))]
     }
 
-    /// Checks again, after the time of the action `retry` has passed.
+    /// Checks again if the radio can be used, after the time of the action `retry` has passed.
     mutating func retry() -> [Action] {
         // bluetoothd did not end after all.
         if daemon == .leaving { daemon = .present }
@@ -125,12 +125,12 @@ struct AdapterSession {
 
     // MARK: Objects
 
-    /// Begins to collect changes, because bluetoothd is being asked for its objects.
+    /// Begins to collect changes, because a list of bluetoothd's objects is being requested.
     mutating func willLearn() {
         changesWhileListing = []
     }
 
-    /// Handles bluetoothd's list of its objects, or `nil` if the call has failed.
+    /// Handles the list of bluetoothd's objects, or `nil` if the call for it has failed.
     ///
     /// Changes that arrived during the call are applied again, because they may be newer than the list.
     mutating func learned(_ objects: BusObjects?) {
@@ -156,7 +156,7 @@ struct AdapterSession {
         }
     }
 
-    /// Updates the presence after a change of bluetoothd's objects.
+    /// Checks if the radio can be used, after a change of bluetoothd's objects.
     mutating func look() -> [Action] {
         feed(.missing(findMissing()))
     }
@@ -198,7 +198,7 @@ struct AdapterSession {
 
     // MARK: Recovery
 
-    /// Whether the recovery with this epoch is still in progress.
+    /// Whether the recovery with this epoch is still the current one.
     func isRecovering(_ epoch: Int) -> Bool {
         if case .recovering(_, epoch: epoch) = presence.state { true } else { false }
     }
@@ -252,7 +252,9 @@ struct AdapterSession {
 
     // MARK: Version and capabilities
 
-    /// The warnings about assumptions, and about features that were requested but are missing.
+    /// The warnings that bluetoothd's version is unknown, and that it is too old for sockets of subscribers.
+    ///
+    /// `wantsSockets` is `true` if the options request these sockets.
     func warnings(wantsSockets: Bool) -> [RadioWarning] {
         var warnings: [RadioWarning] = []
         if version == nil {
@@ -274,7 +276,7 @@ struct AdapterSession {
     /// value.
     var reportedVersion: BlueZVersion? { adapterState.flatMap { BlueZVersion(modalias: $0.modalias) } }
 
-    /// Sets bluetoothd's version; returns whether the version has changed the capabilities.
+    /// Sets bluetoothd's version; returns whether the radio's capabilities have changed because of it.
     mutating func learned(version: BlueZVersion?, wantsSockets: Bool) -> Bool {
         self.version = version
         // Confirmations come through a subscriber's socket from 5.80 on.

@@ -6,8 +6,9 @@ import MynahCore
 /// This state machine does no I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the
 /// answer to a registration with `registered` or `refused`, one step at a time.
 ///
-/// bluetoothd does not confirm a live change. Version 5.66 terminates if an advertisement is unregistered
-/// during a live change, so an unregistration waits for `settlingTime` after a change.
+/// A live change replaces the properties of the registered advertisement in one signal, which bluetoothd does
+/// not confirm. Version 5.66 terminates if an advertisement is unregistered during a live change, so an
+/// unregistration waits for `settlingTime` after a change.
 struct AdvertisementMachine {
     /// One exchange with bluetoothd.
     enum Step: Hashable {
@@ -40,13 +41,13 @@ struct AdvertisementMachine {
         case present
     }
 
-    /// An event during a registration.
+    /// An event that occurred while the driver waited for the answer to a registration.
     private enum Interruption: Hashable {
         /// A central connected, so the kernel stopped advertising.
         case linkBegan
         /// The adapter was turned off, which may be the reason for a refusal.
         case poweredOff
-        /// bluetoothd or the adapter disappeared, so that the answer does not matter.
+        /// bluetoothd or the adapter disappeared, so that the answer to the registration is ignored.
         case lost
     }
 
@@ -65,7 +66,7 @@ struct AdvertisementMachine {
 
     private struct Request: Hashable {
         var advertising: BlueZAdvertising
-        /// Whether bluetoothd has accepted the advertisement, or one that it replaced.
+        /// Whether bluetoothd has accepted this advertisement, or an earlier one that it replaces.
         var isProven = false
         /// Whether bluetoothd refused or released the advertisement.
         ///
@@ -109,7 +110,7 @@ struct AdvertisementMachine {
 
     // MARK: Events
 
-    /// Handles a new link to a central, at which the kernel has stopped advertising.
+    /// Handles a new link to a central, for which the kernel has stopped advertising.
     mutating func linkBegan() {
         switch registration {
         case .none, .offAir: break
@@ -125,13 +126,13 @@ struct AdvertisementMachine {
         request?.isWaiting = false
     }
 
-    /// Handles that bluetoothd and the adapter can be used.
+    /// Handles the return of bluetoothd and the adapter: both can be used.
     mutating func reached() {
         adapter = .present
         request?.isWaiting = false
     }
 
-    /// Handles that the adapter was turned off, so that the kernel has stopped advertising.
+    /// Handles the end of the adapter's power: the kernel has stopped advertising.
     mutating func poweredOff() {
         adapter = .absent
         switch registration {
@@ -142,7 +143,7 @@ struct AdvertisementMachine {
         }
     }
 
-    /// Handles that bluetoothd or the adapter disappeared, and the registration with it.
+    /// Handles the loss of bluetoothd or the adapter, and of the registration with it.
     mutating func lost() {
         adapter = .absent
         if case .underWay(let advertising, _) = registration {
@@ -152,9 +153,9 @@ struct AdvertisementMachine {
         }
     }
 
-    /// Handles that bluetoothd released the advertisement by itself; returns whether one was registered.
+    /// Handles the release of the advertisement by bluetoothd; returns whether one was registered.
     ///
-    /// The advertisement is not registered again at once.
+    /// The advertisement is registered again after a link ends, or when the adapter can be used again.
     mutating func released() -> Bool {
         guard held != nil else { return false }
         registration = .none
@@ -189,7 +190,7 @@ struct AdvertisementMachine {
         }
     }
 
-    /// Handles that bluetoothd accepted the registration.
+    /// Handles bluetoothd's acceptance of the registration.
     ///
     /// Returns the advertisement if the driver must report that it is on the air again, or else `nil`.
     mutating func registered() -> BlueZAdvertising? {
@@ -206,7 +207,7 @@ struct AdvertisementMachine {
         return isReportedSilent ? advertising : nil
     }
 
-    /// Handles that bluetoothd refused the registration, and returns the consequence.
+    /// Handles bluetoothd's refusal of the registration, and returns the consequence for the request.
     mutating func refused() -> Refusal {
         guard case .underWay(_, let interruption) = registration else { return .overtaken }
         registration = .none

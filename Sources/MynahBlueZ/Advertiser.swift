@@ -22,7 +22,7 @@ final class Advertiser {
 
     // MARK: Requests
 
-    /// Advertises an advertisement, which replaces the previous one.
+    /// Advertises with these properties instead of the previous ones.
     func advertise(
         _ advertising: BlueZAdvertising, isolation: isolated any Actor = #isolation
     ) async throws(RadioError) -> AdvertisingReport {
@@ -41,12 +41,12 @@ final class Advertiser {
         }
     }
 
-    /// Handles that bluetoothd and the adapter can be used.
+    /// Handles the return of bluetoothd and the adapter: both can be used.
     func reached() {
         machine.reached()
     }
 
-    /// Advertises the requested advertisement when bluetoothd and the adapter can be used again.
+    /// Registers the requested advertisement again, after bluetoothd and the adapter can be used again.
     func resume(isolation: isolated any Actor = #isolation) async throws(RadioError) {
         machine.reached()
         try await settle()
@@ -54,7 +54,7 @@ final class Advertiser {
 
     // MARK: Events
 
-    /// Handles a new link to a central, at which the kernel stops advertising.
+    /// Handles a new link to a central, for which the kernel stops advertising.
     ///
     /// The advertisement is registered again, so that other centrals can find the device.
     func linkBegan(isolation: isolated any Actor = #isolation) {
@@ -75,7 +75,7 @@ final class Advertiser {
         machine.lost()
     }
 
-    /// Handles that bluetoothd released the advertisement by itself.
+    /// Handles the release of the advertisement by bluetoothd.
     func released() {
         if machine.released(), adapter.session.isPresent {
             adapter.send(.report(.advertisingChanged(.silent)))

@@ -66,7 +66,7 @@ enum AgentRequest: Hashable {
         call.fail(DBusError("org.bluez.Error.Rejected", "refused"))
     }
 
-    /// Answers a call for a pairing step with the answer of the sink.
+    /// Answers a call for a pairing step with the answer of the `RadioSink`.
     static func answer(_ call: MethodCall, _ step: PairingStep, _ answer: RadioAnswer) {
         let give: @Sendable (PairingAnswer?) -> Void = { answer in
             switch step.taking(answer) {

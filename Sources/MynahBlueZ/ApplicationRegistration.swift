@@ -23,9 +23,9 @@ struct ApplicationRegistration {
         self.hasHandles = hasHandles
     }
 
-    /// Handles a refusal by bluetoothd.
+    /// Handles a refusal by bluetoothd, and chooses the next step.
     ///
-    /// If there is nothing left to try, throws `servicesRefused`, or the reason that bluetoothd cannot be
+    /// If no step is left, throws `servicesRefused`, or the error of the call if bluetoothd could not be
     /// called.
     mutating func refused(_ error: DBusError) throws(RadioError) {
         if error.name == "org.bluez.Error.AlreadyExists", step == .register {

@@ -24,9 +24,9 @@ struct AttributeRequest {
         self.value = value
     }
 
-    /// The event that asks the sink for an answer.
+    /// The event with which the radio asks its `RadioSink` for an answer.
     ///
-    /// With `answered`, the event reports a read that was already answered with this value.
+    /// If `answered` is not `nil`, the event reports a read that was already answered with this value.
     func event(
         _ key: AttributeKey, from central: Peer.ID, answered: [UInt8]? = nil, wantsResponse: Bool
     ) -> RadioEvent {

@@ -25,7 +25,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
     /// The fields of the scan response besides the name.
     private let beside: Advertisement.Contents
     private let keepsInterval: Bool
-    /// Whether the request was for exact bytes.
+    /// Whether the requested advertisement specifies the exact bytes to send.
     let isExact: Bool
     private let omitted: [AdvertisingReport.Omission]
 

@@ -119,6 +119,6 @@ enum BlueZErrors {
 }
 
 extension RadioError.Code {
-    /// The error code for a procedure that bluetoothd is already carrying out.
+    /// The error code if bluetoothd is already carrying out the same procedure.
     static let busy = RadioError.Code(rawValue: "busy")
 }

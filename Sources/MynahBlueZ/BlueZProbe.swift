@@ -29,7 +29,7 @@ package struct BlueZProbe: Sendable {
         case isOverdue
     }
 
-    /// Returns if bluetoothd has the adapter, and throws otherwise.
+    /// Checks that bluetoothd has the adapter, and throws an error if it does not.
     ///
     /// `whenWaiting` is called once if an answer takes longer than `silence`.
     package func run(whenWaiting: @Sendable (_ message: String) -> Void) async throws(RadioError) {

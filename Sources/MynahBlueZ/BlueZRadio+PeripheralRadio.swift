@@ -21,8 +21,7 @@ extension BlueZRadio: PeripheralRadio {
     /// Withdraws a GATT application.
     public func withdraw(_ services: PublishedServices.ID) async { await remove(services) }
 
-    /// Sets the value with which the radio answers reads by itself, or has it ask the sink if `value` is
-    /// `nil`.
+    /// Sets the value with which the radio answers reads; with `nil`, the `RadioSink` answers them.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         services.setValue(value, of: attribute)
     }
@@ -39,7 +38,7 @@ extension BlueZRadio: PeripheralRadio {
         meter.note(.silent, at: RadioClock.now)
     }
 
-    /// The airtime that the radio has used, as far as bluetoothd reports it.
+    /// An estimate of the airtime that the radio has used.
     public var used: RadioUse? { meter.use(at: RadioClock.now) }
 
     /// Sends a value to bluetoothd, which sends it to every subscriber as a notification or an indication.

@@ -5,8 +5,8 @@ import MynahDBus
 /// A radio that acts as a peripheral through bluetoothd, which shares the adapter with other programs.
 ///
 /// The radio runs on `GLibExecutor.shared`, as its D-Bus connection does, so a request from the bus and the
-/// sink's answer need no change of thread. The radio consists of parts that keep the state and make
-/// decisions. It passes events to them, and carries out the actions that they return.
+/// answer of the `RadioSink` need no change of thread. The radio consists of parts that keep the state and
+/// make decisions. It passes events to them, and carries out the actions that they return.
 public actor BlueZRadio {
     /// The settings of a radio.
     public typealias Options = BlueZOptions
@@ -120,11 +120,13 @@ public actor BlueZRadio {
         return stage.sink?.handle(event) ?? .none
     }
 
-    /// Asks the sink to answer a read or a write of a central.
+    /// Asks the `RadioSink` to answer a read or a write of a central.
     @discardableResult
     func ask(_ request: RadioEvent) -> RadioAnswer { stage.requestSink?.handle(request) ?? .none }
 
-    /// Reports a warning once for each `subject`, or once for each message if there is no subject.
+    /// Reports a warning, unless one with the same code and `subject` was already reported.
+    ///
+    /// Without a subject, the message takes its place.
     func warnOnce(_ warning: RadioWarning, about subject: String? = nil) {
         guard warned.insert(warning.code + " " + (subject ?? warning.message)).inserted else { return }
         report(.warning(warning))

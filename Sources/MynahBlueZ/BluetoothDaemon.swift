@@ -5,10 +5,10 @@ import MynahDBus
 ///
 /// The calls use the well-known name, because bluetoothd's unique name changes when it restarts.
 final class BluetoothDaemon {
-    /// The number of late answers that the calls still wait for.
+    /// The willingness to wait for late answers of bluetoothd.
     private enum Patience {
         case full
-        /// The radio is stopping: after one late answer, no other answer is awaited.
+        /// The radio is stopping: after one answer has timed out, no other answer is awaited.
         case limited
         case none
     }
@@ -38,8 +38,9 @@ final class BluetoothDaemon {
         subscriptions += changes.map { match in connection.subscribe(to: match) { send(.objectSignal($0)) } }
     }
 
-    /// Begins to limit the waiting for answers, because the radio stops: after one late answer, no other is
-    /// awaited.
+    /// Limits the waiting for answers, because the radio stops.
+    ///
+    /// Calls still wait for answers, but after one has timed out, no call waits any more.
     func limitPatience() {
         patience = .limited
     }

@@ -19,9 +19,9 @@ enum BusEvent: Sendable {
     /// bluetoothd has removed the advertisement by itself.
     case advertisementReleased
     case socket(NotificationSocketKey, GLibFileDescriptorWatch.Events)
-    /// The sink has answered a request that it had postponed.
+    /// The `RadioSink` has answered a request after it had postponed the answer.
     case answered(UInt64, PendingReply.Outcome)
-    /// A part of the radio has an event for the sink.
+    /// A part of the radio has an event for the `RadioSink`.
     case report(RadioEvent)
 }
 

@@ -13,7 +13,7 @@ struct CentralTable {
         /// Whether the central may use attributes that need authorization, because it is paired or trusted.
         fileprivate(set) var isAuthorized = false
 
-        /// The central of requests that do not identify one.
+        /// The central of ReadValue and WriteValue calls that do not identify one.
         static let unknown = Central(id: Peer.ID(0))
 
         init(id: Peer.ID, mtu: Int? = nil, isAuthorized: Bool = false) {
@@ -44,7 +44,7 @@ struct CentralTable {
     }
 
     private var links: [String: Central] = [:]
-    /// The identifiers of authorized centrals, which a central gets again on its next link.
+    /// The identifiers of authorized centrals, by path, so that a central has the same one on its next link.
     private var authorized: [String: Peer.ID] = [:]
     /// The centrals that paired while they were connected to this radio; bluetoothd may have other bonds too.
     private var paired: Set<String> = []
@@ -107,7 +107,7 @@ struct CentralTable {
         return changes
     }
 
-    /// Handles that bluetoothd has removed a device.
+    /// Handles the removal of a device by bluetoothd.
     mutating func remove(_ path: String) -> [Change] {
         authorized[path] = nil
         paired.remove(path)

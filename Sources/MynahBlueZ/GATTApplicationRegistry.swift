@@ -73,22 +73,20 @@ struct GATTApplicationRegistry {
         nextHandle = ApplicationLayout.firstHandle
     }
 
-    /// Sets the value with which the radio answers reads by itself, or has it ask the sink if `value` is
-    /// `nil`.
+    /// Sets the value with which the radio answers reads; with `nil`, the `RadioSink` answers them.
     mutating func setValue(_ value: [UInt8]?, of key: AttributeKey) {
         attributes[key]?.value = value
     }
 
     // MARK: Registration
 
-    /// Records that bluetoothd has registered an application; returns whether the application is still
-    /// published.
+    /// Records the registration of an application; returns whether the application is still published.
     mutating func registered(_ id: PublishedServices.ID) -> Bool {
         applications[id]?.isRegistered = true
         return applications[id] != nil
     }
 
-    /// Reserves the handles of an application that was registered for the first time.
+    /// Reserves the handles of an application that was registered for the first time, and returns them.
     ///
     /// The next application begins at a multiple of 16.
     mutating func published(_ id: PublishedServices.ID) -> PublishedServices {
@@ -98,12 +96,12 @@ struct GATTApplicationRegistry {
         return PublishedServices(id: id, handles: layout.handles)
     }
 
-    /// Records that bluetoothd no longer has any of the applications.
+    /// Records that none of the applications is registered with bluetoothd any longer.
     mutating func forgetRegistrations() {
         for id in Array(applications.keys) { applications[id]?.isRegistered = false }
     }
 
-    /// Lays out an application without explicit handles, so that bluetoothd chooses them.
+    /// Gives an application a new layout without explicit handles, so that bluetoothd chooses them.
     ///
     /// Returns the layouts before and after, or `nil` if the application is not published.
     mutating func releaseHandles(

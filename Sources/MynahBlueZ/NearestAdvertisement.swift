@@ -1,8 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The advertisement that bluetoothd can compose and that differs least from exact bytes, with the
-/// differences.
+/// The advertisement nearest to the requested exact bytes that bluetoothd can compose, with the differences.
 struct NearestAdvertisement {
     var advertisement = Advertisement()
     /// The fields of the scan response besides the name.
@@ -32,7 +31,7 @@ struct NearestAdvertisement {
 
     // MARK: Room
 
-    /// Removes entries of fields that do not fit, the last one first, until all fields fit.
+    /// Removes entries of fields that do not fit, the last entry first, until all fields fit.
     mutating func leaveOutWhatDoesNotFit() {
         makeRoomForName()
         while true {

@@ -1,7 +1,7 @@
-/// Limits the rate of notifications; a burst may have the notifications of a tenth of a second.
+/// Limits the rate of notifications, because bluetoothd queues any number of them.
 ///
-/// The radio needs a limit because bluetoothd queues any number. The limit is a token bucket; the caller
-/// passes the time.
+/// The limit is a token bucket, in which a burst has at most the notifications of a tenth of a second. The
+/// caller passes the time.
 struct NotificationPacer {
     /// The allowed notifications a second, or `nil` for no limit.
     let rate: Int?

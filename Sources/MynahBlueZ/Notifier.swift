@@ -34,6 +34,8 @@ struct Notifier<Socket: NotificationSocket> {
         case confirmed(AttributeKey, Peer.ID?)
         case readyToSend
         /// Call `resolveDoubts` after this time.
+        ///
+        /// Then it is known if the central of a closed socket has unsubscribed.
         case resolveDoubts(after: Duration)
 
         /// The event to report, or `nil` if there is none.
@@ -73,7 +75,7 @@ struct Notifier<Socket: NotificationSocket> {
 
     private enum Room {
         case free
-        /// The sink was informed that the queue is full.
+        /// The queue is full, and the `RadioSink` knows it.
         case full
         /// The radio was lost while the queue was full.
         case lostWhileFull
@@ -83,7 +85,7 @@ struct Notifier<Socket: NotificationSocket> {
     static var outgoingLimit: Int { 1 << 20 }
     static var outgoingRoom: Int { 1 << 18 }
 
-    /// Whether each subscriber is offered its own socket.
+    /// Whether bluetoothd can request a separate socket for each subscriber.
     var usesSockets = false
     private var unnamed: [AttributeKey: Subscription] = [:]
     private var named = SocketSubscriptions()
@@ -107,12 +109,12 @@ struct Notifier<Socket: NotificationSocket> {
         return [.subscribed(key, nil, nil)]
     }
 
-    /// Handles that the last central has unsubscribed.
+    /// Handles the end of the last central's subscription to an attribute.
     mutating func stopNotify(_ key: AttributeKey) -> [Action] {
         unnamed.removeValue(forKey: key) == .reported ? [.unsubscribed(key, nil)] : []
     }
 
-    /// Reports all subscriptions without a socket as active or ended.
+    /// Changes all subscriptions without a socket to this state, and reports them as active or ended.
     ///
     /// They are active only while a central is connected.
     private mutating func report(_ subscription: Subscription) -> [Action] {
@@ -178,14 +180,14 @@ struct Notifier<Socket: NotificationSocket> {
         return Array(repeating: .confirmed(key.attribute, key.peer), count: socket.takeConfirmations())
     }
 
-    /// Handles that a socket has buffer space again.
+    /// Handles new buffer space of a socket.
     private mutating func writable(_ key: NotificationSocketKey) -> [Action] {
         guard let socket = sockets[key] else { return [] }
         socket.stopWaitingForRoom()
         return hasRoom()
     }
 
-    /// Handles that bluetoothd has closed a socket.
+    /// Handles the closing of a socket by bluetoothd.
     private mutating func hungUp(_ key: NotificationSocketKey, at now: Duration) -> [Action] {
         guard sockets[key] != nil else { return [] }
         let room = close { $0 == key }
@@ -193,7 +195,9 @@ struct Notifier<Socket: NotificationSocket> {
         return (isDoubtful ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : []) + room
     }
 
-    /// Ends the subscriptions whose sockets closed some time ago, if no other link ended at that time.
+    /// Ends the subscriptions whose sockets closed at least `doubtTime` ago, if no other link explains that.
+    ///
+    /// If another link ended at that time, bluetoothd may have closed the wrong socket.
     mutating func resolveDoubts(at now: Duration) -> [Action] {
         let ended = named.doubtsOver(at: now).map { Action.unsubscribed($0.key, $0.peer) }
         return ended + (named.hasDoubts ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : [])
@@ -221,7 +225,7 @@ struct Notifier<Socket: NotificationSocket> {
         return actions
     }
 
-    /// Handles that the radio works again.
+    /// Handles the recovery of the radio: values can be sent again.
     mutating func recovered() -> [Action] {
         guard room == .lostWhileFull else { return [] }
         room = .free
@@ -230,7 +234,7 @@ struct Notifier<Socket: NotificationSocket> {
 
     // MARK: Sending
 
-    /// Handles that more values can be sent.
+    /// Reports that values can be sent again, if the queue was full.
     mutating func hasRoom() -> [Action] {
         guard room == .full else { return [] }
         room = .free
@@ -299,7 +303,7 @@ struct Notifier<Socket: NotificationSocket> {
         return route
     }
 
-    /// Writes a value to the sockets of all these centrals, or to none if one of them has no buffer space.
+    /// Writes a value to the sockets of all these centrals, or to no socket if one has no buffer space.
     private mutating func send(
         _ value: [UInt8], of key: AttributeKey, through peers: [Peer.ID]
     ) -> Sending {

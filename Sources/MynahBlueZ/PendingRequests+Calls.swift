@@ -2,9 +2,9 @@ import MynahCore
 import MynahDBus
 
 extension PendingRequests<MethodCall> {
-    /// Answers a request as the sink decided.
+    /// Answers a request with the answer of the `RadioSink`.
     ///
-    /// If the sink postpones its answer, keeps the request, and returns its number and the pending answer.
+    /// If the answer is postponed, the request is stored, and its number and the pending answer are returned.
     mutating func answer(
         _ request: Request, with answer: RadioAnswer
     ) -> (number: UInt64, answer: PendingAnswer)? {
@@ -22,7 +22,7 @@ extension PendingRequests<MethodCall> {
     ///
     /// If the list contains `nil`, this refuses the requests of all centrals.
     ///
-    /// Until `linksEnded` is called, a new request that the sink cannot answer at once is refused too.
+    /// Until `linksEnded` is called, a new request whose answer is postponed is refused too.
     ///
     /// bluetoothd can crash if a link ends during an unanswered request; 5.66 crashes 5 s later (bluez#2447).
     mutating func linksEnd(of centrals: [Peer.ID?]) {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// The requests that the sink has not answered yet.
+/// The requests for which the `RadioSink` has postponed its answer.
 ///
 /// bluetoothd gives up a request after 5 s (ATTRIBUTE_TIMEOUT) and drops a later answer, so each request has
 /// to be answered before that.
@@ -11,7 +11,7 @@ struct PendingRequests<Call> {
         let central: Peer.ID
         let attribute: AttributeKey
         let isRead: Bool
-        /// The time at which the request is answered with an error.
+        /// The time at which the request is answered with an error if it still has no answer.
         let due: Duration
 
         /// The warning that a request was not answered within `limit`.
@@ -58,16 +58,16 @@ struct PendingRequests<Call> {
     ///
     /// If the list contains `nil`, this removes the requests of all centrals.
     ///
-    /// Until `linksEnded` is called, the sink may not postpone its answer to these centrals.
+    /// Until `linksEnded` is called, `mayWait` returns `false` for these centrals.
     mutating func takeAll(ofLinksThatEnd centrals: [Peer.ID?]) -> [Request] {
         ending.formUnion(centrals)
         return removeAll { [self] in !mayWait($0.central) }
     }
 
-    /// Handles that links have ended, or could not be ended.
+    /// Handles the end of links, or the failure to end them.
     mutating func linksEnded(of centrals: [Peer.ID?]) { ending.subtract(centrals) }
 
-    /// Whether the sink may postpone its answer to a request of a central.
+    /// Whether the answer to a request of a central may be postponed.
     func mayWait(_ central: Peer.ID) -> Bool { !ending.contains(central) && !ending.contains(nil) }
 
     /// Removes the overdue requests, and returns them in the order of their arrival.

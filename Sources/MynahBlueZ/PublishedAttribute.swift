@@ -5,12 +5,14 @@ import MynahDBus
 struct PublishedAttribute {
     let path: ObjectPath
     let uuid: BluetoothUUID
-    /// The value with which the radio answers reads by itself, or `nil` if it asks the sink.
+    /// The value with which the radio answers reads, or `nil` if the `RadioSink` answers them.
     var value: [UInt8]?
     let permissions: AttributePermissions
     /// The longest value that may be written, in bytes.
     let maximumLength: Int
-    /// Notifications or indications, or `nil` if the attribute supports both or neither.
+    /// The only way in which the attribute sends values: by notification or by indication.
+    ///
+    /// The value is `nil` if the attribute supports both ways or neither.
     let delivery: Delivery?
     /// Whether the characteristic supports notifications or indications.
     let sends: Bool
@@ -37,7 +39,9 @@ struct PublishedAttribute {
 }
 
 extension CharacteristicProperties {
-    /// Notifications or indications, or `nil` if the characteristic supports both or neither.
+    /// The only way in which the characteristic sends values: by notification or by indication.
+    ///
+    /// The value is `nil` if the characteristic supports both ways or neither.
     fileprivate var delivery: Delivery? {
         switch intersection(.anyUpdate) {
         case .notify: .notification

@@ -6,7 +6,7 @@ enum RadioStage {
     struct Session {
         let identity: DeviceIdentity
         let sink: any RadioSink
-        /// The sink that answers reads and writes.
+        /// The `RadioSink` that answers reads and writes.
         var requestSink: any RadioSink
         /// The number of the start, by which late results of an earlier start are recognized.
         let epoch: UInt64
@@ -25,14 +25,15 @@ enum RadioStage {
         }
     }
 
-    /// The sink of the radio's events, or `nil` if the radio is stopped.
+    /// The `RadioSink` that handles all events but reads and writes, or `nil` if the radio is stopped.
     var sink: (any RadioSink)? { session?.sink }
 
-    /// The sink that answers reads and writes, or `nil` if the radio is stopped.
+    /// The `RadioSink` that answers reads and writes, or `nil` if the radio is stopped.
     var requestSink: (any RadioSink)? { session?.requestSink }
 
-    /// Sets the sink that answers reads and writes, or resets it to the sink of all other events if `sink` is
-    /// `nil`.
+    /// Sets the `RadioSink` that answers reads and writes.
+    ///
+    /// With `nil`, the sink of all other events answers them too.
     mutating func setRequestSink(_ sink: (any RadioSink)?) {
         guard case .started(var session) = self else { return }
         session.requestSink = sink ?? session.sink

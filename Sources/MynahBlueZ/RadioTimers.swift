@@ -3,13 +3,13 @@ import MynahDBus
 /// The radio's timers.
 struct RadioTimers {
     enum Name: CaseIterable, Sendable {
-        /// Repeats steps that failed because bluetoothd, the adapter or the bus was missing.
+        /// The radio must repeat steps that failed because bluetoothd, the adapter or the bus was missing.
         case retry
         /// The notification rate allows another notification.
         case pace
         /// A pending request is overdue, and has to be answered with an error.
         case answer
-        /// A notification socket closed some time ago, and no other reason was found: the central has
+        /// A notification socket was closed, and no other link ended at that time: the central has
         /// unsubscribed.
         case doubt
     }

@@ -43,15 +43,14 @@ final class ServicePublisher {
         registry.removeAll()
     }
 
-    /// Sets the value with which the radio answers reads by itself, or has it ask the sink if `value` is
-    /// `nil`.
+    /// Sets the value with which the radio answers reads; with `nil`, the `RadioSink` answers them.
     func setValue(_ value: [UInt8]?, of key: AttributeKey) {
         registry.setValue(value, of: key)
     }
 
     // MARK: Recovery
 
-    /// Records that bluetoothd no longer has any of the applications.
+    /// Records that none of the applications is registered with bluetoothd any longer.
     func lost() {
         registry.forgetRegistrations()
     }

@@ -25,11 +25,12 @@ struct SocketSubscriptions {
         case nobody
         case sockets([Peer.ID])
         case property
-        /// Some of the addressed centrals can be reached only together with other centrals.
+        /// Some of the centrals to send to can be reached only together with other centrals.
         case impossible
     }
 
-    /// The longest time between the closing of a socket and the end of another link that explains it.
+    /// The longest time between the closing of a socket and the end of the other link that is the reason for
+    /// it.
     static let doubtTime: Duration = .milliseconds(500)
 
     private var standings: [AttributeKey: [Peer.ID: Standing]] = [:]
@@ -44,7 +45,7 @@ struct SocketSubscriptions {
         standings[key, default: [:]].updateValue(.open, forKey: peer) == nil
     }
 
-    /// Handles that bluetoothd has closed a socket; returns whether the subscription may have ended.
+    /// Handles the closing of a socket by bluetoothd; returns whether the subscription may have ended.
     mutating func hungUp(_ key: AttributeKey, _ peer: Peer.ID, at now: Duration) -> Bool {
         guard standings[key]?[peer] == .open else { return false }
         if let lastEnd, lastEnd.peer != peer, now - lastEnd.time < Self.doubtTime {
@@ -55,7 +56,7 @@ struct SocketSubscriptions {
         return true
     }
 
-    /// Handles the end of a central's link.
+    /// Handles the end of a central's link, which may be the reason that bluetoothd closed other sockets.
     mutating func disconnected(_ peer: Peer.ID, isBonded: Bool, at now: Duration) {
         lastEnd = (peer, now)
         for key in Array(standings.keys) {
@@ -83,8 +84,10 @@ struct SocketSubscriptions {
         return keys
     }
 
-    /// Removes and returns the subscriptions that have ended: their sockets closed, and no other link ended
-    /// at that time.
+    /// Removes and returns the subscriptions whose sockets closed at least `doubtTime` ago without another
+    /// reason.
+    ///
+    /// Another reason is the end of another link at that time. Without one, the central has unsubscribed.
     mutating func doubtsOver(at now: Duration) -> [(key: AttributeKey, peer: Peer.ID)] {
         var ended: [(key: AttributeKey, peer: Peer.ID)] = []
         for key in standings.keys.sorted(by: { $0.rawValue < $1.rawValue }) {

@@ -26,7 +26,7 @@ struct UseMeter {
         }
     }
 
-    /// Records the advertising data that is sent from now on, and returns the report.
+    /// Records the advertising data that is sent from now on, and returns the report unchanged.
     ///
     /// Without a reported interval, no airtime is counted.
     @discardableResult

@@ -1,7 +1,7 @@
 import Glibc
 
 extension DBusConnection.Address {
-    /// The address in D-Bus notation.
+    /// The address in D-Bus notation, in which `system` is replaced by the address of the system bus.
     package var resolved: String {
         switch self {
         case .address(let address): address

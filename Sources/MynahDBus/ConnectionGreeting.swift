@@ -4,7 +4,7 @@ import MynahSupport
 
 /// Opens a connection and calls `Hello` on the bus.
 ///
-/// The answer of the bus and the cancellation of the task may come in any order.
+/// The answer of the bus and the cancellation of the calling task may come in any order.
 final class ConnectionGreeting: Sendable {
     private struct State {
         weak var connection: DBusConnection?

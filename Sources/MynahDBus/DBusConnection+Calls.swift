@@ -49,7 +49,7 @@ extension DBusConnection {
         start(message, timeout: timeout, completion: completion)
     }
 
-    /// Calls a method from the executor without asking for a reply.
+    /// Calls a method from the executor without requesting a reply.
     ///
     /// Returns the message's serial, or `nil` if the connection is closed.
     @discardableResult
@@ -69,7 +69,7 @@ extension DBusConnection {
         send(try message.makeReply { _ in })
     }
 
-    /// Sends a call, and returns its serial, or `nil` if the call has failed already.
+    /// Sends a call, and returns its serial, or `nil` if the call has failed immediately.
     @discardableResult
     private func start(
         _ message: DBusMessage, timeout: Duration, completion: @escaping PendingCalls.Completion

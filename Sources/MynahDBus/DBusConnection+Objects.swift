@@ -99,7 +99,7 @@ enum Standard {
 }
 
 extension DBusInterface {
-    /// Returns the declared properties that currently have a value.
+    /// Returns the properties in an object's declarations that currently have a value.
     func properties(of object: any DBusObject) -> [(String, DBusValue)] {
         let name = name.description
         return properties.compactMap { property in
@@ -109,7 +109,7 @@ extension DBusInterface {
 }
 
 extension MessageWriter {
-    /// Appends `a{sa{sv}}`.
+    /// Appends an `a{sa{sv}}`: the object's interfaces with their properties.
     mutating func appendInterfaces(of object: any DBusObject) {
         appendArray(of: "{sa{sv}}") { body in
             for interface in object.interfaces {

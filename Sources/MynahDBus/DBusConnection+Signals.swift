@@ -48,7 +48,7 @@ public struct DBusMatch: Hashable, Sendable {
         return rule
     }
 
-    /// Returns whether a signal matches; `owner` is the unique name of the current sender.
+    /// Returns whether a signal matches; `owner` is the unique name that currently owns `sender`.
     func matches(_ message: DBusMessage, owner: String?) -> Bool {
         if sender != nil, !equal(dbus_message_get_sender(message.raw), owner ?? "") { return false }
         if let interface, !equal(dbus_message_get_interface(message.raw), interface) { return false }
@@ -84,7 +84,7 @@ public final class DBusSubscription: Sendable {
 
     /// Ends the subscription.
     ///
-    /// If this is called on the executor, the handler is not called afterwards.
+    /// If this is called on the executor, no further call of the handler follows.
     public func cancel() { GLibExecutor.shared.run(end) }
 }
 
@@ -223,7 +223,7 @@ extension DBusConnection {
 }
 
 extension DBusMatch {
-    /// The sender if it is a well-known name, whose owner may change, or `nil` otherwise.
+    /// The sender if it is a well-known name, whose owner may change, or `nil` if it is a unique name.
     var followedName: String? {
         guard let sender, !sender.hasPrefix(":"), sender != Bus.name else { return nil }
         return sender

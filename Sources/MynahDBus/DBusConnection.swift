@@ -89,13 +89,13 @@ public final class DBusConnection: @unchecked Sendable {
         if source.isClosed { handler() } else { disconnectHandlers.append(handler) }
     }
 
-    /// The number of bytes in the queue that are not sent to the bus yet.
+    /// The number of bytes that wait to be sent to the bus.
     public var outgoingSize: Int {
         checkExecutor()
         return source.isClosed ? 0 : dbus_connection_get_outgoing_size(source.connection)
     }
 
-    /// Calls `handler` once when fewer than `limit` bytes are in the queue.
+    /// Calls `handler` once when fewer than `limit` bytes wait to be sent to the bus.
     ///
     /// If the connection ends first, `handler` is never called.
     public func whenOutgoing(isBelow limit: Int, _ handler: @escaping @Sendable () -> Void) {
@@ -148,7 +148,7 @@ public final class DBusConnection: @unchecked Sendable {
         }
     }
 
-    /// Ends a turn of the source: ends calls whose time limit has passed, and calls handlers of
+    /// Handles the end of a turn of the loop: ends calls that have timed out, and calls handlers of
     /// `whenOutgoing`.
     func turnEnded() {
         for call in calls.takeExpired(now: LoopSource.now) {
@@ -191,7 +191,7 @@ public final class DBusConnection: @unchecked Sendable {
 }
 
 extension DBusMessage {
-    /// The description of a message for logs.
+    /// The description of a message for logs, with its direction.
     fileprivate func metadata(direction: StaticString) -> Logger.Metadata {
         [
             "direction": "\(direction)", "kind": "\(kind)", "serial": "\(serial)",
@@ -203,7 +203,7 @@ extension DBusMessage {
     }
 }
 
-/// The names of the bus as a peer.
+/// The names with which the bus itself is called.
 enum Bus {
     static let name = "org.freedesktop.DBus"
     static let path: ObjectPath = "/org/freedesktop/DBus"

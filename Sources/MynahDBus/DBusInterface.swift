@@ -1,6 +1,6 @@
 /// The declaration of an interface of an exported object.
 ///
-/// A call that does not match the declaration is refused without the object.
+/// A call that does not match the declaration is answered with an error, without calling the object.
 public struct DBusInterface: Sendable {
     /// A method and the types of its arguments and results.
     public struct Method: Sendable {

@@ -2,31 +2,31 @@
 ///
 /// `MessageReader` and `MessageWriter` are faster.
 public indirect enum DBusValue: Hashable, Sendable {
-    /// `y`.
+    /// D-Bus type `y`.
     case byte(UInt8)
-    /// `b`.
+    /// D-Bus type `b`.
     case bool(Bool)
-    /// `n`.
+    /// D-Bus type `n`.
     case int16(Int16)
-    /// `q`.
+    /// D-Bus type `q`.
     case uint16(UInt16)
-    /// `i`.
+    /// D-Bus type `i`.
     case int32(Int32)
-    /// `u`.
+    /// D-Bus type `u`.
     case uint32(UInt32)
-    /// `x`.
+    /// D-Bus type `x`.
     case int64(Int64)
-    /// `t`.
+    /// D-Bus type `t`.
     case uint64(UInt64)
-    /// `d`.
+    /// D-Bus type `d`.
     case double(Double)
-    /// `s`.
+    /// D-Bus type `s`.
     case string(String)
-    /// `o`.
+    /// D-Bus type `o`.
     case objectPath(ObjectPath)
-    /// `g`.
+    /// D-Bus type `g`.
     case signature(String)
-    /// `h`.
+    /// D-Bus type `h`.
     case fileDescriptor(DBusFileDescriptor)
     /// An array of bytes (`ay`); the reader never returns it as `array`.
     case bytes([UInt8])
@@ -53,12 +53,12 @@ public indirect enum DBusValue: Hashable, Sendable {
         }
     }
 
-    /// `as`.
+    /// Makes an array of strings (`as`).
     public static func strings(_ strings: some Sequence<String>) -> DBusValue {
         .array(of: "s", strings.map { .string($0) })
     }
 
-    /// `ao`.
+    /// Makes an array of object paths (`ao`).
     public static func objectPaths(_ paths: some Sequence<ObjectPath>) -> DBusValue {
         .array(of: "o", paths.map { .objectPath($0) })
     }
@@ -135,7 +135,7 @@ extension DBusValue {
         if case .bytes(let value) = unwrapped { value } else { nil }
     }
 
-    /// The value of any integer type, or `nil` if it does not fit into `I`.
+    /// The value of any integer type as an `I`, or `nil` if it does not fit or this is not an integer.
     public func integer<I: FixedWidthInteger>(as type: I.Type = I.self) -> I? {
         switch unwrapped {
         case .byte(let value): I(exactly: value)

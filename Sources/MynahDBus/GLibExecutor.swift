@@ -88,7 +88,7 @@ private final class JobSource: LoopSource, @unchecked Sendable {
     }
 
     private let queue = Lock<[Item]>([])
-    /// Whether the queue has jobs, as an atomic integer.
+    /// Points to an atomic integer that is 1 if the queue has jobs, or else 0.
     ///
     /// The loop reads this twice in each turn, so reading must be fast.
     private let isFilled = UnsafeMutablePointer<gint>.allocate(capacity: 1)

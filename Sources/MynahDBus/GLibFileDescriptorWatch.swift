@@ -17,13 +17,14 @@ public final class GLibFileDescriptorWatch: Sendable {
         public static let writable = Events(rawValue: 2)
         /// The other end is closed, or the file descriptor is invalid.
         ///
-        /// This is reported even if it was not requested, but only once, and then the watch ends.
+        /// This condition is reported even if it was not requested. It is reported only once, and then the
+        /// watch ends.
         public static let hangUp = Events(rawValue: 4)
     }
 
     private let source: FileDescriptorSource
 
-    /// Calls `handler` on the executor each time one of `events` is true of a file descriptor.
+    /// Calls `handler` on the executor each time one of `events` applies to a file descriptor.
     ///
     /// The watch keeps the file descriptor open.
     public init(

@@ -21,7 +21,7 @@ public final class GLibTimer: Sendable {
 
     /// Removes the deadline.
     ///
-    /// If this is called on the executor, the handler is not called after that.
+    /// If this is called on the executor, no further call of the handler follows.
     public func cancel() {
         source.setReadyTime(nil)
     }

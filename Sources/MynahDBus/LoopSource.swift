@@ -19,13 +19,13 @@ class LoopSource: @unchecked Sendable {
             as: UnsafeMutableRawPointer.self)
     }
 
-    /// Whether the source has events before the loop sleeps.
+    /// Whether the source has events, asked before the loop sleeps.
     func prepare() -> Bool { false }
 
-    /// Whether the source has events after the loop has slept.
+    /// Whether the source has events, asked after the loop has slept.
     func check() -> Bool { prepare() }
 
-    /// Handles the events of the source, or its ready time.
+    /// Handles the events of the source; also called when the ready time has come.
     func dispatch() {}
 
     func attach(to context: OpaquePointer) {

@@ -1,6 +1,6 @@
 /// A call from another connection, which is answered exactly once: by its handler, or later from any thread.
 ///
-/// If a call is released without an answer, an error is sent.
+/// If the last reference to a call is released without an answer, an error is sent as the answer.
 public final class MethodCall: @unchecked Sendable {
     // `@unchecked`: `isAnswered` is used only by the executor, or in `deinit`.
 
@@ -36,7 +36,7 @@ public final class MethodCall: @unchecked Sendable {
 
     /// Whether the caller has requested no reply.
     ///
-    /// Replies to such a call are allowed, but not sent.
+    /// `reply` and `fail` may be called for such a call, but send nothing.
     public var wantsNoReply: Bool { message.wantsNoReply }
 
     /// Returns a reader of the arguments.

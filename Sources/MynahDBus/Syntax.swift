@@ -3,7 +3,7 @@ import MynahCDBus
 
 /// Checks the syntax of names, paths and signatures.
 ///
-/// libdbus ends the process if one is invalid, so each is checked here first.
+/// libdbus ends the process if it is passed an invalid one, so each is checked here first.
 enum Syntax {
     static func isPath(_ string: String) -> Bool { check(string) { dbus_validate_path($0, nil) } }
     static func isInterface(_ string: String) -> Bool { check(string) { dbus_validate_interface($0, nil) } }

@@ -11,7 +11,7 @@ struct DataQueue: Sendable {
     /// The maximum number of queued packets of a link, and of its queued confirmations; further PDUs are
     /// refused.
     static let limit = 1024
-    /// The number of further packets that are accepted for this side's requests.
+    /// The number of packets beyond `limit` that are accepted if they belong to this side's requests.
     ///
     /// Few requests wait at a time, and a request that is dropped would never be answered.
     static let reserve = 64

@@ -29,10 +29,10 @@ struct Environment: Sendable {
         self.random = random
     }
 
-    /// The executor that tasks must prefer with virtual time, or `nil` with the machine's time.
+    /// The executor that tasks must prefer if the clock has virtual time, or `nil` for any other clock.
     var preferredExecutor: (any TaskExecutor)? { clock.taskExecutor }
 
-    /// Starts a task that no other task waits for.
+    /// Starts a task for `work`, with the preferred executor.
     func task(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         Task(executorPreference: preferredExecutor) { await work() }
     }

@@ -180,10 +180,10 @@ extension HostRadio {
         try await links.readRSSI(of: peer)
     }
 
-    /// Sets a handler for requests to peripherals and their answers.
+    /// Sets a handler that is called for each request to a peripheral, and again for its answer.
     ///
-    /// The handler is called when a request is sent, and again when its answer arrives, before later events
-    /// are reported. The call that made the request returns shortly afterwards.
+    /// The second call precedes reports of later events. The call that made the request returns shortly
+    /// afterwards.
     package func tellOfAnswers(_ handler: @escaping @Sendable (_ isAnswered: Bool) -> Void) {
         sinks.asked = handler
     }

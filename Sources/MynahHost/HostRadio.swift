@@ -52,7 +52,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     ///
     /// After a call, the task then continues on the radio's thread, without a switch.
     package nonisolated var taskExecutor: any TaskExecutor { preferredExecutor ?? environment.tasks }
-    /// The executor that tasks must prefer with virtual time, or `nil` with the machine's time.
+    /// The executor that tasks must prefer if the clock has virtual time, or `nil` for any other clock.
     public nonisolated var preferredExecutor: (any TaskExecutor)? { environment.preferredExecutor }
     /// The name of the radio in messages.
     package nonisolated var name: String { options.name }

@@ -5,10 +5,11 @@ import MynahHCI
 struct Link {
     /// The stage of a link before and after it was reported.
     enum Stage: Hashable {
-        /// The link was made for a request, and is reported when the peripheral has sent anything.
+        /// The link was made for a request, and is not reported before the peripheral has sent a packet.
         case unheard(Connector.Request)
         case reported
-        /// The request was withdrawn before the link was reported, so the link is only ended.
+        /// The request was withdrawn before the link was reported; the link is being ended and is never
+        /// reported.
         case givenUp
     }
 

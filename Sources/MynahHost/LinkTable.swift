@@ -17,9 +17,9 @@ struct LinkTable {
         ///
         /// A central has connected, or the peer of a link has used this device's services for the first time.
         case connected(Link)
-        /// Report a link that a central made to the central role too.
+        /// Report a link also to the central role, although the peer is the central on it.
         ///
-        /// The request for it, if any, is fulfilled.
+        /// If a connection to the peer was requested, the link fulfils the request.
         case shared(Link, Connector.Request?)
         /// Ask a bonded central to encrypt, because subscribed values may be sent only after that (Core
         /// Specification, Vol 3, Part C, 10.3.1.1).
@@ -36,8 +36,8 @@ struct LinkTable {
         case removed(Link)
         /// Report the end of a link to these roles.
         ///
-        /// The error, `nil` if this side ended the link, goes to the central role; it also shows if the link
-        /// was lost.
+        /// The error, if any, is reported to the central role. If it is a supervision timeout, the peripheral
+        /// role gets an event about the lost link too.
         case disconnected(Peer.ID, Link.Halves, RadioError?)
         /// Repeat a request whose connection was lost before the peripheral sent anything.
         case connectAgain(Connector.Request)
@@ -159,7 +159,7 @@ struct LinkTable {
 
     // MARK: Links of both roles
 
-    /// Uses a link also in the central role, if the device at an address has made one.
+    /// Uses a link also in this radio's central role, if the device with this address is the central on it.
     ///
     /// Returns the peer, or `nil` if there is no such link.
     mutating func share(withCentral address: DeviceAddress, _ actions: inout [Action]) -> Peer? {
@@ -179,7 +179,7 @@ struct LinkTable {
         actions.append(.shared(self[at: index], request))
     }
 
-    /// Stops using a link in the central role, if the peer has made the link.
+    /// Stops using a peer's link in this radio's central role, if the peer is the central on the link.
     mutating func leave(_ peer: Peer.ID) {
         for index in indices where self[at: index].peer.id == peer && self[at: index].role == .peripheral {
             links[at: index].halves.remove(.central)
@@ -197,7 +197,7 @@ struct LinkTable {
         actions.append(.connected(links[at: index]))
     }
 
-    /// Handles the withdrawal of a request: its link ends if it was not reported yet.
+    /// Handles the withdrawal of a connection request: its link ends if it was not reported yet.
     mutating func giveUp(_ number: UInt64, _ actions: inout [Action]) {
         for index in indices {
             guard case .unheard(let request) = links[at: index].stage, request.number == number else {
@@ -264,7 +264,7 @@ struct LinkTable {
         }
     }
 
-    /// Makes the table collect links that end, which `removeAll` then reports as lost.
+    /// Makes the table collect the links that end from now on, which `removeAll` then reports as lost.
     ///
     /// New links are ended immediately.
     mutating func leave() { isLeaving = true }

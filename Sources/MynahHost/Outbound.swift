@@ -109,10 +109,10 @@ struct Outbound: Sendable {
 
     // MARK: Room
 
-    /// Whether a refused send still has no room.
+    /// Whether any refused send was not returned by `takeReady` yet.
     var hasRefused: Bool { !refused.isEmpty }
 
-    /// Whether a link has room for another value.
+    /// Whether a link has room for another notification, indication or write command.
     func takes(on link: ConnectionHandle) -> Bool { queue.count(of: link) < limit }
 
     /// Whether at most half of the room on a link is used.

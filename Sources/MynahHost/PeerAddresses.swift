@@ -36,9 +36,9 @@ struct PeerAddresses {
         return (address, knows(address) && note(nil, of: address))
     }
 
-    /// Sets the address that a peer uses; returns whether that is a change.
+    /// Sets the address that a peer uses, or its identity address if `address` is `nil`.
     ///
-    /// `nil` means its identity address.
+    /// Returns whether the address has changed.
     mutating func note(_ address: DeviceAddress?, of identity: DeviceAddress) -> Bool {
         let before = lastHeard[identity]
         lastHeard[identity] = address

@@ -2,8 +2,10 @@
 ///
 /// Changes are numbered in order. If a file changes several times during another write, only its last change
 /// is written. If a write fails, it is tried again with the next change of any file.
+///
+/// A change is settled when it was written or has failed. A watcher is a function that is called then.
 package final class FileWriter: Sendable {
-    /// Replaces the content of a file, or removes the file if there are no bytes.
+    /// Replaces the content of a file, or removes the file if the bytes are `nil`.
     package typealias Write = @Sendable (KeptFile, [UInt8]?) throws(KeptFile.Problem) -> Void
 
     private struct Change {
@@ -27,10 +29,10 @@ package final class FileWriter: Sendable {
         var problems: [String: KeptFile.Problem] = [:]
         var unwritten: [Change] = []
         var isBusy = false
-        /// The numbers of the last change, and of the last change that was written or has failed.
+        /// The numbers of the last change and of the last settled change.
         var latest = 0
         var settled = 0
-        /// The number of the last change whose watchers were called; watchers with `isLast` do not count.
+        /// The number of the last change whose watchers were called, except for watchers with `isLast`.
         var passed = 0
         var watchers: [Watcher] = []
 
@@ -43,9 +45,7 @@ package final class FileWriter: Sendable {
             }
         }
 
-        /// Removes and returns the watchers of settled changes.
-        ///
-        /// A change is settled when it was written or has failed.
+        /// Removes and returns the watchers of settled changes, either those with `isLast` or those without.
         mutating func takeWatchers(isLast: Bool) -> [Watcher] {
             let settled = settled
             defer { watchers.removeAll { $0.isLast == isLast && $0.number <= settled } }
@@ -55,11 +55,14 @@ package final class FileWriter: Sendable {
 
     private let state = Lock(State())
     private let write: Write
-    /// Whether files are written inside `replace` and `remove`, so that the order of events does not depend
-    /// on the disk.
+    /// Whether `replace` and `remove` write the file before they return.
+    ///
+    /// With virtual time they do, so that the order of events does not depend on the disk.
     private let isInline: Bool
 
-    /// Makes a writer of real files; with virtual time, the caller of `replace` or `remove` does the writing.
+    /// Makes a writer of real files.
+    ///
+    /// With virtual time, `replace` and `remove` write the file before they return.
     package init(_ clock: RunClock = .real) {
         isInline = clock.virtual != nil
         write = { file, bytes throws(KeptFile.Problem) in
@@ -67,7 +70,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Makes a writer that uses another function to write.
+    /// Makes a writer that writes files with the given function, for tests.
     package init(write: @escaping Write) {
         isInline = false
         self.write = write
@@ -102,7 +105,7 @@ package final class FileWriter: Sendable {
     /// The number of the last change, or 0 if there was none.
     package var latest: Int { state.withLock { $0.latest } }
 
-    /// Whether this change and all earlier ones were written or have failed.
+    /// Whether this change and all earlier ones are settled.
     package func isSettled(_ number: Int) -> Bool { state.withLock { $0.settled >= number } }
 
     /// Arranges for `body` to be called on the writer's thread when a change is settled.
@@ -128,7 +131,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Queues the writes that have failed once more.
+    /// Queues again the writes that have failed.
     package func retry() {
         let begins = state.withLock { state in
             guard !state.unwritten.isEmpty else { return false }

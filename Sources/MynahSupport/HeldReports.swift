@@ -23,7 +23,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         var isImpatient = false
         var isTimed = false
 
-        /// Starts to wait for the change of the first held report.
+        /// Starts to wait until the change of the first held report is written.
         ///
         /// The result is the number of the wait, and whether the caller must start the time limit.
         mutating func wait() -> (number: Int, isUntimed: Bool) {
@@ -77,7 +77,9 @@ package final class HeldReports<Report: Sendable>: Sendable {
         if claim(wait) { release() }
     }
 
-    /// Ends a wait whose files were written; returns whether the caller has to pass on the held reports.
+    /// Ends the wait with this number; returns whether the caller has to pass on the held reports.
+    ///
+    /// The result is `false` if the wait has already ended.
     private func claim(_ wait: Int) -> Bool {
         state.withLock { state in
             state.isImpatient = false
@@ -87,7 +89,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         }
     }
 
-    /// Handles the end of the time limit for a change.
+    /// Handles the end of the time limit for the change with this number.
     ///
     /// If the first held report still waits for the change, all held reports are passed on.
     private func overdue(_ number: Int) {

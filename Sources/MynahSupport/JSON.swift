@@ -3,7 +3,7 @@ public enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int)
-    /// A whole number that fits a `UInt64`, but not an `Int`.
+    /// A whole number that fits in a `UInt64`, but not in an `Int`.
     case unsigned(UInt64)
     case number(Double)
     case string(String)

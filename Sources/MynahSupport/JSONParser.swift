@@ -28,7 +28,7 @@ extension JSON {
         self = try parser.parse()
     }
 
-    /// The value of a key, or `nil` if the key is missing or this is no object.
+    /// The value of a key, or `nil` if the key is missing or this value is not an object.
     public subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value

@@ -19,7 +19,7 @@ package enum OpenFiles {
         return Int(clamping: limits.rlim_cur)
     }
 
-    /// Whether `count` more descriptors can be opened after `descriptor`.
+    /// Whether the limit allows `count` more descriptors after `descriptor` was opened.
     ///
     /// `descriptor` must have had the lowest free number when it was opened.
     package static func leaves(_ count: UInt64, beside descriptor: Int32) -> Bool {
@@ -28,7 +28,9 @@ package enum OpenFiles {
         return !overflows && needed < UInt64(limit)
     }
 
-    /// The reason why `user` cannot have one descriptor and `count` more, or `nil` if the limit allows them.
+    /// The reason why the limit does not allow one more descriptor and `count` others, or `nil` if it does.
+    ///
+    /// `user` is the subject of the reason, as in "the program".
     package static func problem(of user: String, leaving count: UInt64) -> String? {
         guard let limit else { return nil }
         let copy = fcntl(0, F_DUPFD_CLOEXEC, 0)

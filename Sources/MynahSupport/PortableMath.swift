@@ -48,9 +48,9 @@ package enum PortableMath {
         return quarter == 0 || quarter == 3 ? part : -part
     }
 
-    /// Ten to the power of a whole number, rounded to the nearest `Double`; infinite above 308.
+    /// Ten to the power of a whole number, rounded to the nearest `Double`.
     ///
-    /// The number must not be negative.
+    /// The number must not be negative. The result is infinite for numbers above 308.
     package static func powerOfTen(_ exponent: Int) -> Double {
         exponent < powersOfTen.count ? powersOfTen[exponent] : .infinity
     }

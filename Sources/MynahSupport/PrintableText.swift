@@ -9,7 +9,7 @@ package enum PrintableText {
             String.UnicodeScalarView(text.unicodeScalars.map { isActedOn($0) ? "\u{FFFD}" : $0 }))
     }
 
-    /// The reason why a text cannot be a name, or `nil` if it can.
+    /// The reason why a text cannot be a name, or `nil` if it can be one.
     ///
     /// The reason is a sentence without its subject and full stop.
     package static func problem(ofName name: String) -> String? {

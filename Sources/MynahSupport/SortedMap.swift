@@ -8,7 +8,7 @@ public struct SortedMap<Key: Comparable, Value> {
     /// The values, in the order of the keys.
     @usableFromInline var storedValues: [Value] = []
 
-    /// An empty map.
+    /// Makes an empty map.
     @inlinable public init() {}
 
     /// The keys, in order.
@@ -35,7 +35,7 @@ public struct SortedMap<Key: Comparable, Value> {
         return place < storedKeys.count && storedKeys[place] == key ? place : nil
     }
 
-    /// The index of a key, or the index at which a missing key would be inserted.
+    /// The index of a key, or the index at which the key would be inserted if the map does not have it.
     @inlinable func place(of key: Key) -> Int {
         var (low, high) = (0, storedKeys.count)
         while low < high {

@@ -7,12 +7,12 @@ package enum SystemThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a new thread, or on the caller's thread if none can be started.
+    /// Runs `body` on a new thread, or in this call if no thread can be started.
     package static func start(_ body: @escaping @Sendable () -> Void) {
         if !attempt(body) { body() }
     }
 
-    /// Runs `body` on a new thread; returns `false` if none can be started.
+    /// Runs `body` on a new thread; returns `false` if no thread can be started.
     package static func attempt(_ body: @escaping @Sendable () -> Void) -> Bool {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(Work(body))

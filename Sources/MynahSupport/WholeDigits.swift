@@ -1,10 +1,11 @@
-/// Checks whole numbers in text: decimal digits without a point or an exponent, or hexadecimal digits after
-/// `0x`.
+/// Checks whole numbers in text for digits that would be lost when the number is read.
+///
+/// The text has decimal digits without a point or an exponent, or hexadecimal digits after `0x`.
 package enum WholeDigits {
-    /// The reason why reading a number would change it, or `nil` if it would not, or the text is not a whole
-    /// number.
+    /// The reason why a whole number cannot be read exactly.
     ///
-    /// The reason is a sentence without its full stop. A number beyond 64 bits does not change if a `Double`
+    /// The result is `nil` if the number can be read exactly, or if the text is not a whole number. The
+    /// reason is a sentence without its full stop. A number beyond 64 bits can be read exactly if a `Double`
     /// prints it with the same digits. JavaScript writes a large `Double` without an exponent.
     package static func problem(of text: some StringProtocol) -> String? {
         let text = String(text)

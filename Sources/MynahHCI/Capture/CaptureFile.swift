@@ -148,7 +148,7 @@ public final class CaptureFile: Sendable {
         }
     }
 
-    /// Records the PDUs of the stations in this process, and those from other processes.
+    /// Records the PDUs on `air`: those of the stations in this process, and those from other processes.
     ///
     /// `name` is the name of the interface in the file.
     public func record(_ air: LiveAir, named name: String) {

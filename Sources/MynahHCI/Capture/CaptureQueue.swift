@@ -25,9 +25,9 @@ struct CaptureQueue: Sendable {
     /// The number of the current section.
     private(set) var section = 0
     private var isFull = false
-    /// The number of packets that were dropped since a packet was last queued.
+    /// The number of packets that were dropped since the last packet was queued.
     private var missing = 0
-    /// The number of dropped packets that were not reported yet.
+    /// The number of dropped packets that a comment in the file mentions, but no warning yet.
     private var unreported = 0
 
     /// Makes an empty queue; `limit` is in bytes.
@@ -99,7 +99,7 @@ struct CaptureQueue: Sendable {
         return batch
     }
 
-    /// Returns the number of dropped packets that were not reported in the file, and sets it to 0.
+    /// Returns the number of dropped packets for which no warning was given yet, and sets it to 0.
     mutating func takeMissing() -> Int {
         defer { unreported = 0 }
         return unreported

@@ -102,7 +102,9 @@ extension LinkLayerEncoder {
             crcStart: LinkLayerPacket.advertisingCRCStart, kind: kind, phy: phy, pdu: pdu)
     }
 
-    /// Returns a request to an advertiser, on the channel of the last PDU of the advertising event.
+    /// Returns the packet for a scan request or a connection request to an advertiser.
+    ///
+    /// The packet is on the channel of the last PDU of the advertising event.
     private func answer(_ pdu: [UInt8], to advertiser: Advertiser) -> LinkLayerPacket {
         guard advertiser.identifier != nil, let auxiliary = auxiliaries[advertiser] else {
             return Self.packet(39, pdu)

@@ -32,7 +32,8 @@ struct LinkLayerEncoder: Sendable {
         var ofCentral = Side()
         var ofPeripheral = Side()
         var isEncrypted = false
-        /// The position of the link's last use in the order of all uses of links.
+        /// The encoder's count of uses when the link was last used, by which the least recently used link is
+        /// found.
         var lastUse: UInt64 = 0
 
         subscript(role: Role) -> Side {
@@ -41,7 +42,7 @@ struct LinkLayerEncoder: Sendable {
         }
     }
 
-    /// An extended advertising set of an address.
+    /// Identifies an advertising set by the advertiser's address and the Advertising SID.
     struct Advertiser: Hashable, Sendable {
         var address: DeviceAddress
         var identifier: UInt8?
@@ -81,9 +82,7 @@ struct LinkLayerEncoder: Sendable {
 
     // MARK: - Links
 
-    /// Adds a new link.
-    ///
-    /// If there are too many links, the new one replaces the least recently used link.
+    /// Adds a new link, which replaces the least recently used one if `limit` links are stored.
     mutating func addLink(_ access: UInt32, central: Station) -> Link {
         if links.count >= Self.limit, let oldest = links.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             links[oldest.key] = nil

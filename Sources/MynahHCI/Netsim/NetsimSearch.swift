@@ -30,7 +30,7 @@ package struct NetsimSearch: Sendable {
             listens: { LoopbackListeners.listens(on: $0) })
     }
 
-    /// The reason that `auto` does not use an Android emulator.
+    /// The reason that the option `--radio auto` does not use an Android emulator.
     package struct Absence: Error, Hashable {
         /// The reason, in words that can follow "because" in a message.
         package var reason: String

@@ -2,7 +2,7 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// The directory in which the processes of one air find each other.
+/// The directory in which the processes of one `SharedAir` find each other.
 ///
 /// Each process has a socket there, whose name is a random number.
 struct AirDirectory: Sendable {
@@ -27,8 +27,7 @@ struct AirDirectory: Sendable {
         try check()
     }
 
-    /// The error that `prepare` would throw, or `nil`, as far as that is known without creating the
-    /// directory.
+    /// The error that `prepare` would throw, or `nil` if none is known without creating the directory.
     var problem: RadioError? {
         do throws(RadioError) {
             guard SocketAddress(path: path(of: 0)) != nil else { throw tooLong }

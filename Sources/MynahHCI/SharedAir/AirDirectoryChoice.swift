@@ -2,7 +2,7 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// Chooses the directory of the air from the environment.
+/// Chooses the directory of the `SharedAir` from the environment variables.
 struct AirDirectoryChoice {
     /// The kind of file at a path, after links are followed.
     enum Status: Hashable {
@@ -22,8 +22,8 @@ struct AirDirectoryChoice {
             status: Self.status(of:))
     }
 
-    /// Chooses the directory in `MYNAH_AIR`, or else one of this user's session, or else a temporary
-    /// directory.
+    /// Chooses the directory in `MYNAH_AIR`, or else one in the runtime directory of this user's session, or
+    /// else a temporary directory.
     ///
     /// A session directory that belongs to another user is not used: `sudo` may keep `XDG_RUNTIME_DIR`, and
     /// files of root in it would lock the user out.

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The first message of each process: the protocol, its version, and the random number of the sender.
+/// The first message on each connection: the protocol, its version, and the random number of the sender.
 struct AirGreeting: Hashable, Sendable {
     /// The reason that a first message is not a valid greeting.
     enum Trouble: Error, Hashable {

@@ -75,7 +75,10 @@ extension AirMesh {
 
     // MARK: - Sending
 
-    /// Sends a message to the processes that want to receive it.
+    /// Sends a message to the other processes that need it.
+    ///
+    /// A frame for one station is sent to that station's process, and a frame for all stations to the
+    /// processes that want to receive advertising.
     func send(_ message: AirMessage) {
         let notices = state.withLock { state in
             var notices: [RadioWarning] = []

@@ -2,7 +2,7 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// Carries messages between the processes of an air, each of which is connected to every other one.
+/// Carries messages between the processes of a `SharedAir`, each of which is connected to every other one.
 ///
 /// A frame is dropped if the connection to another process cannot accept it, as on a real air; links repeat
 /// their frames. A process that does not read therefore does not delay the others.

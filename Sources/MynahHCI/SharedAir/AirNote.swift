@@ -42,7 +42,7 @@ package final class AirNote: Sendable {
 
     // MARK: - The run's side
 
-    /// Writes a note to a directory; by default, to that of the air that this process would join.
+    /// Writes a note to a directory, by default to that of the `SharedAir` that this process would join.
     ///
     /// Returns `nil` if the directory cannot be used; no other process can use it then either.
     package static func leave(_ content: Content, in directory: String? = nil) -> AirNote? {

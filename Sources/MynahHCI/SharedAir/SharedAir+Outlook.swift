@@ -1,7 +1,7 @@
 package import MynahCore
 
 extension SharedAir {
-    /// The directory of the air that this process would join, and the error if that is not possible.
+    /// The directory of the `SharedAir` that this process would join, and the error if it cannot join.
     ///
     /// Nothing is created.
     package static var outlook: (directory: String, problem: RadioError?) {

@@ -1,7 +1,7 @@
 public import MynahCore
 import MynahSupport
 
-/// An air that several processes share.
+/// A simulated radio medium that several processes share.
 ///
 /// The processes find each other in a directory, and may start in any order.
 ///
@@ -10,11 +10,11 @@ import MynahSupport
 public final class SharedAir: Sendable {
     /// The directory in which the processes of the air find each other.
     public let directory: String
-    /// The part of the air in this process, which has the time, the distances and the packet loss.
+    /// The part of the medium in this process, which has the time, the distances and the packet loss.
     public let air: LiveAir
     private let mesh: AirMesh
 
-    /// Joins the air with this directory.
+    /// Joins the air whose processes use this directory.
     ///
     /// If `directory` is `nil`, the directory is that in `MYNAH_AIR`, or else one of this user. `notice` is
     /// called with warnings, on any thread.

@@ -33,10 +33,10 @@ extension ListeningSocket {
         }
     }
 
-    /// Returns the error of listening at a path, or `nil`, as far as it is known without creating a socket.
+    /// The error that listening at a path would have, or `nil` if none is known without creating a socket.
     static func error(path: String) -> RadioError? { problem(at: path).map { RadioError($0, at: path) } }
 
-    /// Returns the result of `body` for the first of these addresses for which it succeeds.
+    /// Calls `body` with each address in turn until it succeeds, and returns its result.
     private static func first<Result>(
         of addresses: [SocketAddress], _ host: String, _ port: UInt16,
         _ body: (SocketAddress) throws(SystemError) -> Result

@@ -122,7 +122,7 @@ final class PacketLine: Sendable {
     // MARK: - Writing
 
     private enum Written {
-        /// This number of bytes was written; if some are left, the descriptor accepts no more now.
+        /// This number of bytes was written; if it is not all, the descriptor accepts no more now.
         case bytes(Int)
         case trouble(RadioError)
     }

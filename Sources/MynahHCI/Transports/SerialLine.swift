@@ -28,7 +28,7 @@ enum SerialLine {
         }
     }
 
-    /// Returns the error of opening a device, or `nil`, as far as it is known without opening the device.
+    /// The error that opening a device would have, or `nil` if none is known without opening the device.
     ///
     /// Opening a device may reset a board. Throws `Unknown` if the kernel does not list its terminals.
     static func problem(_ path: String) throws(Unknown) -> RadioError? {

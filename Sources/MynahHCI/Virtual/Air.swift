@@ -53,7 +53,7 @@ package struct Air: Sendable {
         var from: Station
         var to: Station?
         var pdu: AirPDU
-        /// The distance of the sender.
+        /// The distance of the sender from all others.
         var distance: AirDistance
     }
 
@@ -66,7 +66,7 @@ package struct Air: Sendable {
 
     /// The fraction of PDUs that are dropped, from 0 to 1.
     package var loss: Double = 0
-    /// Whether stations of other processes receive this one.
+    /// Whether the PDUs are also sent to stations of other processes.
     package var isShared = false
     /// Whether a capture records everything that is sent here or comes from other processes, including
     /// advertising.
@@ -82,11 +82,11 @@ package struct Air: Sendable {
     private var places: [Station: Place] = [:]
     /// The positions of two stations relative to each other, which override the position of each.
     private var pairs: [Pair: Place] = [:]
-    /// Positions relative to a device whose address is known, but not its station.
+    /// The positions of stations relative to a device whose address is known, but not its station.
     ///
     /// They move to `pairs` when a packet of the device shows its station.
     private var named: [NamedPair: Place] = [:]
-    /// The pairs whose distance was set for a device by its address.
+    /// The pairs of stations whose distance was set by the address of a device.
     private var known: [Pair: Names] = [:]
     private var deliveries: [Delivery] = []
     private var outputs: [Output] = []
@@ -136,8 +136,9 @@ package struct Air: Sendable {
         known = known.filter { !$0.key.has(station) }
     }
 
-    /// Sets the distance of a station from all others, including those of other processes; `nil` puts it out
-    /// of range.
+    /// Sets the distance of a station from all others, including those of other processes.
+    ///
+    /// With `nil`, the station is out of range.
     package mutating func setDistance(_ distance: AirDistance?, of station: Station) {
         guard members.index(of: station) != nil else { return }
         places[station] = distance == .usual ? nil : distance.map { .at($0) } ?? .outOfRange
@@ -217,13 +218,13 @@ package struct Air: Sendable {
 
     // MARK: - What comes
 
-    /// Handles a packet of a controller's host.
+    /// Handles a packet from the host of a station's controller, and returns the outputs.
     package mutating func handle(_ packet: H4Packet, of station: Station) -> [Output] {
         receive(packet, of: station)
         return drain()
     }
 
-    /// Handles a packet like `handle`, but leaves the outputs for `drain`.
+    /// Handles a packet from the host of a station's controller; `drain` returns the outputs.
     mutating func receive(_ packet: H4Packet, of station: Station) {
         guard let index = members.index(of: station) else { return }
         members[at: index].controller.receive(packet, at: now)
@@ -231,13 +232,13 @@ package struct Air: Sendable {
         deliver()
     }
 
-    /// Handles a frame of another process.
+    /// Handles a frame from another process, and returns the outputs.
     package mutating func handle(_ frame: AirFrame) -> [Output] {
         receive(frame)
         return drain()
     }
 
-    /// Handles a frame like `handle`, but leaves the outputs for `drain`.
+    /// Handles a frame from another process; `drain` returns the outputs.
     mutating func receive(_ frame: AirFrame) {
         // A frame from outside must not come from one of our own stations.
         guard members.index(of: frame.from) == nil else { return }
@@ -247,13 +248,13 @@ package struct Air: Sendable {
         deliver()
     }
 
-    /// Advances the time, and handles everything that is due, in order, each at its time.
+    /// Advances the time, handles everything that is due in order, each at its time, and returns the outputs.
     package mutating func advance(to time: AirTime) -> [Output] {
         pass(to: time)
         return drain()
     }
 
-    /// Advances the time like `advance`, but leaves the outputs for `drain`.
+    /// Advances the time, and handles everything that is due; `drain` returns the outputs.
     mutating func pass(to time: AirTime) {
         while let first = heap.first, first.time <= time {
             heap.removeFirst()

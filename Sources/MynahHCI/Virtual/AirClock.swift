@@ -3,7 +3,7 @@
 /// The clock stops while the process is stopped or gets no processor time. Otherwise all of its links would
 /// end with a supervision timeout that no peer caused.
 struct AirClock: Sendable {
-    /// The delay up to which an event is late without stopping the clock, in microseconds.
+    /// The longest delay of an event that does not stop the clock, in microseconds.
     static let patience: Int64 = 100_000
 
     /// The time of the system's clock at which the air began, in microseconds; increased by each time that

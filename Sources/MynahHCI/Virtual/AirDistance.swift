@@ -8,7 +8,7 @@ public struct AirDistance: Hashable, Sendable, Comparable {
     /// The distance in centimetres, at least one.
     let centimetres: UInt32
 
-    /// The longest distance, in centimetres: once around the Earth, where nothing is received any more.
+    /// The longest distance, in centimetres: the circumference of the Earth, at which nothing is received.
     static let longest: UInt32 = 4_000_000_000
     /// One metre, the default distance.
     public static let usual = AirDistance(unchecked: 100)
@@ -16,8 +16,9 @@ public struct AirDistance: Hashable, Sendable, Comparable {
     /// The distance in metres.
     public var metres: Double { Double(centimetres) / 100 }
 
-    /// Makes a distance of metres, rounded to a centimetre; `nil` if it is negative, not a number, or over
-    /// 40,000 km.
+    /// Makes a distance in metres, rounded to a centimetre.
+    ///
+    /// The result is `nil` if the number is negative, not a number, or over 40,000 km.
     public init?(metres: Double) {
         guard metres > 0, let centimetres = UInt32(exactly: max(1, (metres * 100).rounded())) else {
             return nil
@@ -25,8 +26,9 @@ public struct AirDistance: Hashable, Sendable, Comparable {
         self.init(centimetres: centimetres)
     }
 
-    /// Makes a distance of centimetres, as sent between processes; `nil` if it is 0, or longer than
-    /// `longest`.
+    /// Makes a distance in centimetres, as sent between processes.
+    ///
+    /// The result is `nil` if the number is 0, or longer than `longest`.
     init?(centimetres: UInt32) {
         guard (1...Self.longest).contains(centimetres) else { return nil }
         self.init(unchecked: centimetres)

@@ -9,7 +9,7 @@ package struct AirFrame: Hashable, Sendable {
     package var to: Station?
     /// The PDU.
     package var pdu: AirPDU
-    /// The distance of the sender.
+    /// The distance of the sender from all other stations.
     package var distance: AirDistance
 
     /// Makes a frame.
@@ -187,12 +187,14 @@ extension AirAdvertisement {
 }
 
 extension ByteWriter {
-    /// Writes an advertising set's number on the air, 0 to 15.
+    /// Writes an Advertising SID, 0 to 15, or 0xFF if the PDU has none.
     fileprivate mutating func writeIdentifier(_ identifier: UInt8?) { write(identifier ?? 0xFF) }
 }
 
 extension ByteReader {
-    /// Reads an advertising set's number, which is `nil` if the PDU has none.
+    /// Reads an Advertising SID, which is `nil` if the PDU has none.
+    ///
+    /// The outer optional is `nil` if no byte is left.
     fileprivate mutating func readIdentifier() -> UInt8?? {
         readUInt8().map { $0 < 16 ? $0 : nil }
     }

@@ -125,7 +125,7 @@ package struct AirConnect: Hashable, Sendable {
     package var initiator: DeviceAddress
     /// The advertiser's address, AdvA.
     package var advertiser: DeviceAddress
-    /// The number of the advertising set, or `nil` if it was advertised in a legacy PDU.
+    /// The Advertising SID of the set, or `nil` if it was advertised in a legacy PDU.
     package var identifier: UInt8?
     /// The access address of the link.
     package var access: UInt32

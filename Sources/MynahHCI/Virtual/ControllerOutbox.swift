@@ -14,7 +14,7 @@ package enum ControllerOutput: Hashable, Sendable {
 struct ControllerOutbox: Sendable {
     /// The outputs that were not collected yet.
     var outputs: [ControllerOutput] = []
-    /// The generation of the first command that belongs to a generation.
+    /// The generation of the host's commands, or `nil` before the first command that belongs to one.
     private(set) var generation: CommandGeneration?
     private var eventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
     private var leEventMask: UInt64 = 0x1F
@@ -38,23 +38,24 @@ struct ControllerOutbox: Sendable {
         return true
     }
 
-    /// Set Event Mask (7.3.1).
+    /// Performs Set Event Mask (7.3.1).
     mutating func setEventMask(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let mask = reader.readUInt64() else { return nil }
         eventMask = mask
         return .success
     }
 
-    /// LE Set Event Mask (7.8.1).
+    /// Performs LE Set Event Mask (7.8.1).
     mutating func setLEEventMask(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let mask = reader.readUInt64() else { return nil }
         leEventMask = mask
         return .success
     }
 
-    /// Answers a command with Command Complete or Command Status, before the outputs from index `place` on.
+    /// Answers a command with Command Complete or Command Status.
     ///
-    /// No event mask suppresses these two events.
+    /// The answer is inserted before the outputs from index `place` on. No event mask suppresses these two
+    /// events.
     mutating func answer(_ opcode: HCIOpcode, _ answer: CommandAnswer, isLong: Bool, at place: Int) {
         let (low, high) = (UInt8(opcode.rawValue & 0xFF), UInt8(opcode.rawValue >> 8))
         let event =

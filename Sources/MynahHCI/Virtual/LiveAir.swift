@@ -24,14 +24,14 @@ public final class LiveAir: Sendable {
         var air: Air
         var receivers = SortedMap<Station, PacketReceiver>()
         var elsewhere: (@Sendable (AirMessage) -> Void)?
-        /// Whether this process wants advertising, as last sent to the other processes.
+        /// Whether this process wants to receive advertising, as last reported to the other processes.
         var wantsAdvertising = false
         var captures: [@Sendable (AirFrame) -> Void] = []
         /// The outputs of the air while they are being processed; empty otherwise.
         var outputs: [Air.Output] = []
         /// The PDUs to deliver, in the order in which they were sent.
         var deliveries: [Delivery] = []
-        /// Whether a thread is delivering, which continues until nothing waits.
+        /// Whether a thread is delivering; it continues until no PDU waits.
         var isDelivering = false
         /// The time that the alarm is set for, or `nil` if it is not set.
         var armed: AirTime?
@@ -166,7 +166,7 @@ public final class LiveAir: Sendable {
         }
     }
 
-    /// Also passes each frame that this process sends or receives to `capture`, in order and on any thread.
+    /// Calls `capture` with each frame that this process sends or receives, in order and on any thread.
     func capture(_ capture: @escaping @Sendable (AirFrame) -> Void) {
         state.withLock { $0.captures.append(capture) }
         enter { $0.isMonitored = true }
@@ -239,7 +239,7 @@ public final class LiveAir: Sendable {
         return true
     }
 
-    /// Delivers until nothing waits, without holding the lock, because a receiver may send at once.
+    /// Delivers PDUs until none waits, without holding the lock, because a receiver may send at once.
     private func deliver() {
         var batch: [Delivery] = []
         while true {

@@ -21,7 +21,7 @@ struct ATTClient {
         case subscribedToServices(AttributeHandle)
     }
 
-    /// The parameters that both ends of a bearer have agreed on.
+    /// The parameters of a bearer: the MTU, and the client's knowledge of the server's services.
     struct Bearer: Hashable, Sendable {
         var mtu = GATT.defaultMTU
         /// `true` after the client has sent an Exchange MTU request, which it may send only once (3.4.2.1).
@@ -37,7 +37,7 @@ struct ATTClient {
     var bearer = Bearer()
     /// Whether the client confirms indications.
     var confirmsIndications = true
-    /// The opcode of the request that is waiting for its response, or `nil` if no request is.
+    /// The opcode of the request that is waiting for its response, or `nil` if no request is waiting.
     private var asked: UInt8?
     private var running: QueuedProcedure?
     private var waiting: [QueuedProcedure] = []
@@ -73,6 +73,8 @@ struct ATTClient {
     }
 
     /// Sends the next request of the current procedure, or ends the procedure if `request` is `nil`.
+    ///
+    /// `before` is the bearer's state before the last step; the actions report the differences.
     private mutating func carryOn(_ request: [UInt8]?, from before: Bearer, _ actions: inout [Action]) {
         if bearer.mtu != before.mtu { actions.append(.mtuChanged(bearer.mtu)) }
         if bearer.serviceChanged != before.serviceChanged,
@@ -96,7 +98,7 @@ struct ATTClient {
         waiting.append(QueuedProcedure(ServiceChangedSubscription(), done: { _ in }))
     }
 
-    /// Tries again to subscribe to Service Changed if the server refused before the link was secure.
+    /// Subscribes to Service Changed on a secure link, if the server refused the subscription before.
     mutating func secured(into actions: inout [Action]) {
         guard !isDead, case .refused = bearer.serviceChanged else { return }
         lookForServiceChanged()
@@ -151,7 +153,9 @@ struct ATTClient {
         startNext(&actions)
     }
 
-    /// Handles the transaction timeout of 30 s for a request, unless it was answered meanwhile.
+    /// Handles the transaction timeout of 30 s for the request with this `transaction` number.
+    ///
+    /// If the request was answered meanwhile, nothing happens.
     mutating func timedOut(_ number: UInt64) {
         guard isAwaiting, transaction == number else { return }
         isDead = true

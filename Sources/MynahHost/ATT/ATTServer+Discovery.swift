@@ -3,7 +3,9 @@ import MynahSupport
 
 // Finding attributes (Core Specification, Vol 3, Part F, 3.4.3 and 3.4.4.9).
 extension ATTServer {
-    /// Answers Find Information with handles and types, of which all types have the same width.
+    /// Answers Find Information with handles and attribute types.
+    ///
+    /// All types in one response have the same width.
     func findInformation(
         _ range: ClosedRange<AttributeHandle>, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {
@@ -29,7 +31,7 @@ extension ATTServer {
             ValueSearch(start: range.lowerBound, value: value, handles: handles), context)
     }
 
-    /// Compares values until none is left or the response is full.
+    /// Continues a Find By Type Value request: compares values until none is left or the response is full.
     ///
     /// If an attribute may not be read, or if reading it fails, it does not match (3.4.3.3).
     mutating func continueSearch(_ search: ValueSearch, _ context: ATTContext) throws(Denial) -> [ATTAction] {
@@ -60,8 +62,9 @@ extension ATTServer {
         return [.send(writer.bytes)]
     }
 
-    /// Answers Read By Group Type with services and their last handles, of which all UUIDs have the same
-    /// width.
+    /// Answers Read By Group Type with services and their last handles.
+    ///
+    /// All service UUIDs in one response have the same width.
     func readByGroupType(
         _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ context: ATTContext
     ) throws(Denial) -> [ATTAction] {

@@ -41,11 +41,14 @@ struct ATTServer: Sendable {
         case write(opcode: UInt8, handle: AttributeHandle)
         /// An Execute Write request with writes to values of the application.
         ///
-        /// The writes to the host's own attributes follow after the application has accepted its own.
+        /// The writes to the host's own attributes follow after the application has accepted the writes to
+        /// its values.
         case execute(handle: AttributeHandle, [PrepareQueue.OwnWrite])
         case valueSearch(ValueSearch)
 
-        /// The kind of access, for reports, or `nil` for a search by value, which is not reported.
+        /// The kind of access that is reported if the request is refused.
+        ///
+        /// The value is `nil` for a search by value, whose refusal is not reported.
         var access: RefusedRequest.Access? {
             switch self {
             case .read, .multiple, .byType: .read
@@ -68,7 +71,7 @@ struct ATTServer: Sendable {
         /// Skips the next attribute as not matching.
         mutating func skip() { handles.removeFirst() }
 
-        /// Records the result of comparing the next attribute.
+        /// Records the result of comparing the next attribute, whose group ends with the handle `groupEnd`.
         mutating func compared(_ isMatch: Bool, _ groupEnd: AttributeHandle) {
             let handle = handles.removeFirst()
             if isMatch { found.append(handle...max(handle, groupEnd)) }
@@ -303,7 +306,7 @@ extension ATTRequest {
         }
     }
 
-    /// The kind of access, for reports, or `nil` if the request accesses no value.
+    /// The kind of access that is reported if the request is refused, or `nil` if it accesses no value.
     var access: RefusedRequest.Access? {
         switch self {
         case .read, .readBlob, .readMultiple, .readMultipleVariable, .readByType: .read

@@ -10,7 +10,8 @@ public enum AddressPolicy: Hashable, Sendable {
     case `public`
     /// The given static random address.
     case fixed(DeviceAddress)
-    /// Resolvable private addresses, each for the given time; an iPhone changes its address about every 15
-    /// minutes.
+    /// Resolvable private addresses, each of which is used for the given time.
+    ///
+    /// The default is 15 minutes, about the time after which an iPhone changes its address.
     case resolvablePrivate(every: Duration = .seconds(15 * 60))
 }

@@ -47,7 +47,7 @@ extension HostAdvertiser.Configuration {
         return units(interval.lowerBound)...units(interval.upperBound)
     }
 
-    /// Returns the report of the set while it is on the air.
+    /// Returns the report that describes this set while it is on the air.
     func report(named name: String, from address: DeviceAddress?) -> AdvertisingReport {
         let shortest = Duration.microseconds(Int64(parameters.interval.lowerBound) * 625)
         let longest = Duration.microseconds(Int64(parameters.interval.upperBound) * 625)

@@ -112,8 +112,8 @@ struct BringUp {
         step = afterBuffers
     }
 
-    /// The step after reading the buffers; LE Data Packet Length Extension is feature bit 5 (Vol 6, Part B,
-    /// 4.6).
+    /// The step after the buffer sizes were read: the host suggests a data length if the controller supports
+    /// LE Data Packet Length Extension, feature bit 5 (Vol 6, Part B, 4.6).
     private var afterBuffers: Step { features[0] & 0x20 != 0 ? .suggestDataLength : .readAddress }
 
     private mutating func refused(_ status: HCIStatus) throws(Failure) {

@@ -49,7 +49,7 @@ struct ControllerSession: Sendable {
         case bringUpFailed(RadioError)
         /// The own address on the air has changed.
         case addressChanged(DeviceAddress)
-        /// No command of the advertiser or the scanner waits for its answer.
+        /// The advertiser or the scanner, whichever is given, has no unanswered command.
         case settled(Sender)
         case connectionsFailed([UInt64], RadioError)
         case answered(call: UInt64, Result<[UInt8], RadioError>)
@@ -74,7 +74,7 @@ struct ControllerSession: Sendable {
     private(set) var address = OwnAddress()
     private(set) var advertiser = HostAdvertisingSets()
     private(set) var scanner = HostScanner()
-    /// Receives periodic advertising for a scan that wants it.
+    /// Receives the periodic advertising that a scan finds, if the scan options request it.
     private(set) var synchronizer = PeriodicSynchronizer()
     private(set) var connector = Connector()
     /// `true` if the radio is also a central, or if an advertisement needs the extended commands.
@@ -317,7 +317,9 @@ struct ControllerSession: Sendable {
         advertiser.announceAddress()
     }
 
-    /// Returns the error if the reported advertisement is no longer on the air; a second call returns `nil`.
+    /// Returns the error that stopped the reported advertisement, or `nil` if there is none.
+    ///
+    /// Each error is returned only once.
     mutating func takeLostAnnouncement() -> RadioError? {
         advertiser.takeLostAnnouncement().map { refusal($0.step.purpose, $0.status, .advertisementRefused) }
     }

@@ -226,7 +226,7 @@ struct HostAdvertiser {
     /// The report of the request that was last reported as on the air, or `nil` if there is none.
     var announced: AdvertisingReport? { announcement?.report }
 
-    /// A new machine for another set of the same controller.
+    /// A machine for another advertising set of the same controller, with the same address, links and limits.
     var another: HostAdvertiser {
         var other = HostAdvertiser()
         if controller != .absent { other.began(address, identity: identity) }
@@ -261,7 +261,9 @@ struct HostAdvertiser {
         announcement?.report.address = current
     }
 
-    /// Returns the reason if the reported advertisement is no longer on the air; a second call returns `nil`.
+    /// Returns the refused step because of which the reported advertisement is no longer on the air.
+    ///
+    /// The result is `nil` if there is no such step, or if it was returned before.
     mutating func takeLostAnnouncement() -> (step: Step, status: HCIStatus)? {
         guard let announcement, case .refused(let step, let status) = verdict(on: announcement.number) else {
             return nil

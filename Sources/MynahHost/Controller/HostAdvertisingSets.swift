@@ -110,9 +110,9 @@ struct HostAdvertisingSets {
         for index in machines.indices { machines[index].announceAddress() }
     }
 
-    /// Returns the reason if a reported set is no longer on the air; a second call returns `nil`.
+    /// Returns the refused step because of which a reported set is no longer on the air, and stops all sets.
     ///
-    /// The other sets are stopped too.
+    /// The result is `nil` if there is no such step, or if it was returned before.
     mutating func takeLostAnnouncement() -> (step: HostAdvertiser.Step, status: HCIStatus)? {
         for index in machines.indices {
             guard let lost = machines[index].takeLostAnnouncement() else { continue }
@@ -136,8 +136,8 @@ struct HostAdvertisingSets {
 
     /// Returns the result of a request after the last step.
     ///
-    /// If not all sets are on the air, the result is that of the first refused set, or else of the first
-    /// other one.
+    /// If a set was refused, the result is that of the first refused set. Otherwise it is that of the first
+    /// set that is not on the air, if there is one.
     func verdict(on number: Number) -> HostAdvertiser.Verdict {
         let verdicts = number.ofSets.map { machines[$0.handle].verdict(on: $0.number) }
         return verdicts.first { if case .refused = $0 { true } else { false } }

@@ -7,7 +7,7 @@ import MynahHCI
 /// initiates (Core Specification, Vol 4, Part E, 7.8.4). So a change waits until all three are off
 /// (`needsQuiet`), and they continue with the new address.
 struct OwnAddress {
-    /// The policy for addresses, and everything that addresses are made from.
+    /// The address policy, and the addresses and keys from which the own address is chosen or generated.
     struct Source {
         var policy: AddressPolicy
         /// The controller's public address, or `nil` if it has none.
@@ -25,7 +25,9 @@ struct OwnAddress {
         /// The first address is to be set; nothing is on the air yet.
         case first(DeviceAddress, isSent: Bool)
         case settled
-        /// A new address waits until the controller is quiet; the rotation is the one that generated it.
+        /// A new address waits until the controller does not advertise, scan or initiate.
+        ///
+        /// The rotation is the one that generated the address.
         case waiting(AddressRotation, DeviceAddress)
         case setting(AddressRotation, DeviceAddress)
     }
@@ -98,8 +100,10 @@ struct OwnAddress {
         stage = .waiting(next, address)
     }
 
-    /// Returns the random address that must be set now, or `nil` if there is none or the controller is not
-    /// quiet.
+    /// Returns the random address to set now, or `nil` if there is none.
+    ///
+    /// An address that replaces another one is returned only if `isQuiet` is `true`: the controller does not
+    /// advertise, scan or initiate.
     mutating func next(isQuiet: Bool) -> DeviceAddress? {
         switch stage {
         case .first(let address, isSent: false):

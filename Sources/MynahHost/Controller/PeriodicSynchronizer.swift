@@ -7,7 +7,7 @@ import MynahSupport
 /// This state machine does no I/O. Its driver asks `next()` for a step, carries it out, and reports the
 /// answer with `finished`, one step at a time.
 struct PeriodicSynchronizer {
-    /// A periodic advertising train, by its advertiser and the identifier of its set.
+    /// Identifies a periodic advertising train by the advertiser's address and the Advertising SID.
     struct Train: Hashable {
         /// The advertiser's address as the controller reports it.
         var address: DeviceAddress
@@ -23,7 +23,7 @@ struct PeriodicSynchronizer {
 
     /// The largest number of trains that wait for their turn.
     private static let queueLimit = 64
-    /// The number of advertisements of other trains after which the controller stops looking for one.
+    /// The number of advertisements of other trains after which the host stops waiting for the pending train.
     private static let patience = 256
 
     /// Whether the scan synchronizes to periodic advertising.
@@ -32,7 +32,7 @@ struct PeriodicSynchronizer {
     /// The train that the controller looks for, or `nil` if there is none.
     private var pending: Train?
     private var isCancelling = false
-    /// The number of advertisements of other trains since the controller looks for the pending one.
+    /// The number of advertisements of other trains since the host asked for the pending train.
     private var others = 0
     private var trains: [UInt16: Train] = [:]
     /// The incomplete reports, by handle.
@@ -53,7 +53,7 @@ struct PeriodicSynchronizer {
         queue.append(train)
     }
 
-    /// Notes that the controller was reset or lost.
+    /// Handles the reset or the loss of the controller.
     mutating func ended() {
         let isWanted = isWanted
         self = PeriodicSynchronizer()

@@ -3,9 +3,9 @@ import MynahCore
 /// Chooses and stores the addresses of advertising sets that do not use the device's address.
 struct SetAddresses {
     private var own: [String: DeviceAddress] = [:]
-    /// The rotations of the sets with a resolvable private address.
+    /// The rotations of the sets with a resolvable private address, by the name of the set.
     private var rotations: [String: AddressRotation] = [:]
-    /// Makes the rotation of a set's resolvable private addresses, which begins at a time.
+    /// Makes the rotation of a set's resolvable private addresses, which begins at the given time.
     var makeRotation: (Duration) -> AddressRotation? = { _ in nil }
     /// Makes a new static random address.
     var makeStatic: () -> DeviceAddress? = { nil }
@@ -59,7 +59,7 @@ extension HostAdvertisingSets {
 }
 
 extension AdvertisingReport {
-    /// Combines the reports of several sets, at least one.
+    /// Combines the reports of one or more sets into one report.
     init(_ sets: [AdvertisingReport]) {
         self = sets[0]
         otherSets = Array(sets.dropFirst())

@@ -43,7 +43,7 @@ extension ControllerSession {
 }
 
 extension LEConnection.Parameters {
-    /// The time between two connection events that one side listens in.
+    /// The time between two connection events in which the side with this role listens.
     ///
     /// A peripheral may skip as many events as its latency allows (Vol 6, Part B, 4.5.1).
     func attendedInterval(_ role: LEConnection.Role) -> Duration {

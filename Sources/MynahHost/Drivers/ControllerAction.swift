@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// A packet of the controller that another driver than the controller's handles.
+/// A packet from the controller that a driver other than `ControllerDriver` handles.
 enum ReceivedPacket {
     /// A packet of ACL data.
     case data([UInt8])
@@ -28,15 +28,19 @@ enum ControllerAction {
     case stopWaitingForEnd
     /// The controller and all links are lost; waiting calls fail with this error.
     case lost(RadioError)
-    /// Tell refused senders that there is room again, after the new Bluetooth state was reported.
+    /// Report to the sinks that there is room to send again, after the new Bluetooth state was reported.
     case reportRoom
 }
 
 /// The callbacks of a transport, which run on the radio's executor.
 struct ControllerInlet {
-    /// Handles a packet of the transport that was opened with an epoch number.
+    /// Handles a packet of a transport.
+    ///
+    /// `epoch` is the number of the transport's opening, by which late packets are recognized.
     var receive: @Sendable (H4Packet, _ epoch: Int) -> Void
-    /// Handles the end of the transport that was opened with an epoch number.
+    /// Handles the end of a transport.
+    ///
+    /// `epoch` is the number of the transport's opening, by which a late end is recognized.
     var ended: @Sendable (RadioError?, _ epoch: Int) -> Void
     /// Searches for a controller that was lost.
     var recover: @Sendable () async -> Void

@@ -111,10 +111,12 @@ final class ControllerDriver {
 
     /// Makes the session prefer the extended commands.
     ///
-    /// The radio is then also a central, or an advertisement needs these commands.
+    /// Callers do this if the radio is also a central, or if an advertisement needs these commands.
     func preferExtendedCommands() { session.prefersExtendedCommands = true }
 
-    /// Chooses the extended commands; throws `advertisementRefused` if the controller cannot use them.
+    /// Makes the session use the extended commands.
+    ///
+    /// Throws `advertisementRefused` if the controller cannot use them; `need` is the reason in the message.
     func useExtendedCommands(for need: String) throws(RadioError) {
         try session.useExtendedCommands(for: need)
     }

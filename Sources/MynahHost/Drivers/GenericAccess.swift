@@ -9,11 +9,11 @@ import MynahSupport
 final class GenericAccess {
     struct Connection {
         var continuation: CheckedContinuation<Result<Peer, RadioError>, Never>
-        /// The error to report if the call's timeout elapses.
+        /// The error of the call if its timeout elapses.
         var overdue: RadioError
     }
 
-    /// A request for a connection; the controller's stop invalidates it.
+    /// A request for a connection, which becomes invalid when the controller is stopped.
     struct Request: Sendable {
         fileprivate var number: UInt64
         /// The controller's epoch, which differs for a later request with the same number.
@@ -233,7 +233,9 @@ final class GenericAccess {
         sinks.tellCentral(.heard(whole))
     }
 
-    /// Starts or ends the scan for new private addresses of the bonded peripherals to connect to.
+    /// Starts or ends the scan for the new private addresses of bonded peripherals.
+    ///
+    /// The scan is on while a connection to such a peripheral is requested.
     ///
     /// The host resolves addresses itself, without the controller's resolving list: not every controller has
     /// one, it is small, and it cannot change while the controller advertises, scans or initiates (Core

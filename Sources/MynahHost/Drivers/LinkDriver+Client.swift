@@ -33,7 +33,7 @@ extension LinkDriver {
 
     /// Writes with a signed command.
     ///
-    /// Returns `false` if the link has no room; `readyToWrite` follows then.
+    /// Returns `false` if the link has no room; `readyToWrite` is then reported later.
     ///
     /// On an encrypted link, the command is sent without a signature, because encryption gives the same
     /// protection (Core Specification, Vol 3, Part C, 10.2.2).

@@ -77,7 +77,7 @@ extension LinkDriver {
 
     // MARK: Answers
 
-    /// The sink's answer, or `nil` if the sink answers later.
+    /// The result in the `RadioSink`'s answer, or `nil` if the `RadioSink` answers later.
     private func outcome(of answer: RadioAnswer, _ link: ConnectionHandle) -> PendingReply.Outcome? {
         switch answer {
         case .none, .pairing, .pairingLater: return .failure(.unlikelyError)
@@ -91,7 +91,7 @@ extension LinkDriver {
         }
     }
 
-    /// Handles a later answer of the sink; it is dropped if another link has the same handle now.
+    /// Handles a postponed answer of the `RadioSink`; drops it if another link has the same handle now.
     private func answered(_ outcome: PendingReply.Outcome, _ link: ConnectionHandle, by peer: Peer.ID) {
         guard acl.table[link]?.peer.id == peer else { return }
         serve { $0.answered(outcome, link, security[link], at: environment.now(), &$1, &$2) }

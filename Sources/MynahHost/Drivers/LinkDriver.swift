@@ -74,7 +74,7 @@ final class LinkDriver {
         timer[.linksEnd] = nil
     }
 
-    /// Ends all calls of `endAll`, because the links have ended or the time is over.
+    /// Ends all calls of `endAll`, because the links have ended or `endTimeout` has passed.
     func stopWaitingForEnd() {
         let all = linksEnded
         linksEnded = []
@@ -151,13 +151,13 @@ final class LinkDriver {
         sendData()
     }
 
-    /// Sends PDUs until the controller has no more room, and reports new room to refused senders.
+    /// Sends PDUs until the controller has no more room, and reports if there is room to send again.
     func sendData() {
         channels.sendData()
         reportRoom()
     }
 
-    /// Tells refused senders that there is room again.
+    /// Reports to the sinks that there is room to send again, if a send was refused for lack of room.
     func reportRoom() {
         sinks.tell(acl.outbound.takeReady { server.takesIndications($0) }, of: acl.table)
     }

@@ -3,11 +3,12 @@ import MynahFaults
 import MynahHCI
 import MynahSupport
 
-/// Applies faults to bonds, and to requests that the server answers without the sink.
+/// Applies faults to bonds, and to requests that the GATT server answers without the application.
 ///
-/// This object exists only if the radio has faults. It is confined to the radio's executor.
+/// A fault makes the radio misbehave on purpose, for tests. The object exists only if the radio has faults,
+/// and is confined to the radio's executor.
 final class LinkFaults {
-    /// The largest number of lost bonds that are remembered.
+    /// The largest number of bonds in `lost`; beyond it, the oldest one is forgotten.
     static let lostLimit = 64
 
     private let faults: any LowerFaults
@@ -17,7 +18,9 @@ final class LinkFaults {
     private var held: [Peer.ID: [UInt8]] = [:]
     /// The centrals whose requests are never answered again.
     private var silent: Set<Peer.ID> = []
-    /// Bonds that a fault deleted; a peer that encrypts with such a key is disconnected.
+    /// Bonds that a fault deleted.
+    ///
+    /// A peer that starts encryption with such a key is disconnected.
     private var lost: [Bond] = []
 
     init(_ faults: any LowerFaults) {
@@ -32,7 +35,7 @@ final class LinkFaults {
 
     // MARK: Requests
 
-    /// Applies faults to a PDU of a client; returns `false` if the server should handle the PDU.
+    /// Applies faults to a PDU of a client; returns `true` if the server must not handle the PDU.
     func takes(_ pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver) -> Bool {
         guard isArmed || !held.isEmpty || !silent.isEmpty, let opcode = pdu.first,
             !ATTOpcode.isCommand(opcode), opcode != ATTOpcode.handleValueConfirmation,
@@ -48,7 +51,7 @@ final class LinkFaults {
         return apply(faults.verdict(on: request, of: central), to: pdu, on: link, of: links)
     }
 
-    /// Applies a verdict to the delayed request of a central.
+    /// Applies the faults' decision to the delayed request of a central.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict, of links: LinkDriver) {
         guard let pdu = held.removeValue(forKey: central),
             let link = try? links.acl.table.handle(of: central),
@@ -59,7 +62,7 @@ final class LinkFaults {
         }
     }
 
-    /// Applies a verdict to a request; returns `false` if the server should handle the request.
+    /// Applies the faults' decision to a request; returns `false` if the server should handle the request.
     private func apply(
         _ verdict: LowerVerdict, to pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver
     ) -> Bool {
@@ -86,13 +89,17 @@ final class LinkFaults {
 
     // MARK: Bonds
 
-    /// Removes a device from the lost bonds, because its bond was deleted by a call and not by a fault.
+    /// Removes a device's bond from `lost`, so that the device may encrypt again.
+    ///
+    /// This is called when a call, and not a fault, deletes the device's bond.
     func forgetLostBond(with address: DeviceAddress) {
         lost.removeAll { $0.isKnown(as: address) }
     }
 
     /// Deletes the bond of a central, or all bonds if `central` is `nil`, and ends the subscriptions of its
     /// link.
+    ///
+    /// If `way` is `disconnect`, later links on which the central uses the deleted key are ended.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond, of links: LinkDriver) {
         var bonds = links.security.bonds.bonds
         if let central {
@@ -115,8 +122,9 @@ final class LinkFaults {
         }
     }
 
-    /// Handles the controller's request for a key; returns `true` if the link is ended because its bond was
-    /// lost.
+    /// Handles the controller's request for a key.
+    ///
+    /// Returns `true` if the link is ended, because a fault deleted the bond that the central uses.
     func endsLink(
         _ link: ConnectionHandle, _ random: [UInt8], _ diversifier: UInt16, of links: LinkDriver
     ) -> Bool {

@@ -1,9 +1,10 @@
 import MynahCore
 import MynahHCI
 
-/// The sinks of a radio's two roles, to which the radio reports events.
+/// The `RadioSink` of the peripheral role and the `CentralSink` of the central role.
 ///
-/// The radio's drivers share them. They are confined to the radio's executor.
+/// The radio reports its events to these sinks. The radio's drivers share this object. It is confined to the
+/// radio's executor.
 final class RadioSinks {
     /// The sink of the peripheral role, or `nil` if it is not started.
     var peripheral: (any RadioSink)? {
@@ -13,7 +14,8 @@ final class RadioSinks {
     var requests: (any RadioSink)?
     /// The sink of the central role, or `nil` if it is not started.
     var central: (any CentralSink)?
-    /// The faults that apply below the sinks, or `nil` if there are none.
+    /// The faults that apply to bonds, and to requests that are not passed to a sink; `nil` if there are
+    /// none.
     var faults: LinkFaults?
 
     /// Called when the central role sends a request to a peripheral, and again when the answer arrives.
@@ -64,7 +66,7 @@ final class RadioSinks {
 
     // MARK: Links
 
-    /// Reports a link to one role, and its MTU if that differs from the default.
+    /// Reports a link to the role in `half`, and the link's MTU if that differs from the default.
     func connected(_ peer: Peer, _ half: Link.Halves, mtu: Int) {
         if half == .peripheral { tell(.connected(peer)) } else { tellCentral(.connected(peer)) }
         guard mtu != GATT.defaultMTU else { return }
@@ -75,7 +77,7 @@ final class RadioSinks {
         }
     }
 
-    /// Reports the end of a link to those roles that know of the link.
+    /// Reports the end of a link to the roles to which the link was reported.
     func disconnected(_ peer: Peer.ID, _ halves: Link.Halves, _ error: RadioError?) {
         if halves.contains(.peripheral) {
             if error?.reason == HCIStatus.connectionTimeout.code { tell(.linkLost(peer)) }
@@ -111,7 +113,7 @@ final class RadioSinks {
         }
     }
 
-    /// Reports that there is room again for values or writes.
+    /// Reports that notifications and indications, or write commands, can be sent again.
     func tell(_ ready: Outbound.Ready, of links: LinkTable) {
         if ready.values { tell(.readyToSend) }
         for link in ready.writes {
@@ -119,7 +121,7 @@ final class RadioSinks {
         }
     }
 
-    /// Reports a new Bluetooth state to both roles, after the error if the controller was lost.
+    /// Reports a new Bluetooth state to both roles; if the controller was lost, its error is reported first.
     func report(_ state: RadioState, after loss: RadioError? = nil) {
         if let loss { tell(.lost(loss)) }
         tell(.stateChanged(state))
@@ -127,7 +129,8 @@ final class RadioSinks {
         tellCentral(.stateChanged(state))
     }
 
-    /// Reports a warning to the peripheral role, or to the central role if only that is started.
+    /// Reports a warning to the peripheral role, or to the central role if the peripheral role is not
+    /// started.
     func warn(_ warning: RadioWarning) {
         if peripheral == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }
     }

@@ -14,7 +14,7 @@ final class SecurityDriver {
         case peerChanged(Peer, link: ConnectionHandle)
         /// The link is encrypted, after pairing or with a bond.
         case secured(link: ConnectionHandle, Bond?)
-        /// Apply a bond's saved client configuration to its new link.
+        /// Restore a bonded client's saved configuration on its new link.
         case restore(Bond, link: ConnectionHandle)
         /// A bond was made: save the client configuration of its link in it.
         case bonded(link: ConnectionHandle)
@@ -176,9 +176,7 @@ final class SecurityDriver {
         change { $0.load(file.load(acceptsSimulated: $0.random.isSimulated), &$2) }
     }
 
-    /// Queues the bonds to be written.
-    ///
-    /// Later reports can be held back until they are written.
+    /// Queues the bonds to be written to their file, on the file writer's thread.
     private func saveBonds() {
         environment.options.bonds?.save(manager.bonds) { [weak radio] problem in
             let warning = RadioWarning("bondsNotKept", "the bonds cannot be saved: \(problem)")

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahFaults
 
-/// The keys of the Client Characteristic Configurations to which faults can refer.
+/// The keys of Client Characteristic Configurations, by which a fault can select requests.
 struct ConfigurationKeys: Sendable {
     private var keys: [AttributeKey: AttributeKey] = [:]
 
@@ -12,7 +12,7 @@ struct ConfigurationKeys: Sendable {
 
     mutating func remove(_ characteristic: CharacteristicDefinition) { keys[characteristic.key] = nil }
 
-    /// The request for a Client Characteristic Configuration to which faults may apply, or `nil` for other
+    /// The request for faults, if it accesses a Client Characteristic Configuration; `nil` for other
     /// requests.
     func request(_ request: ATTRequest, _ database: AttributeDatabase) -> LowerRequest? {
         guard !keys.isEmpty else { return nil }

@@ -4,7 +4,9 @@ import MynahHCI
 
 // The requests to which faults apply before the server answers.
 extension GATTServer {
-    /// The request in a PDU to which faults apply below the sink, or `nil` if they do not.
+    /// The description of a request for faults that apply before the application receives the request.
+    ///
+    /// The result is `nil` if no such fault can apply to the PDU.
     func lowerRequest(
         in pdu: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity
     ) -> LowerRequest? {
@@ -45,8 +47,9 @@ extension GATTServer {
         return nil
     }
 
-    /// The attribute whose value a request cannot access because of the link's security; `nil` if the request
-    /// reaches the sink, where faults apply to it.
+    /// The attribute whose value a request cannot access because of the link's security.
+    ///
+    /// The result is `nil` if the request reaches the application; faults apply to it there.
     private func deniedValue(
         at handle: AttributeHandle, _ denial: (Attribute.Access) -> ATTError?
     ) -> AttributeKey? {
@@ -56,7 +59,7 @@ extension GATTServer {
         return key
     }
 
-    /// Empties the prepare queue if a PDU executes it, because a fault refused that PDU.
+    /// Empties the prepare queue if the PDU is an Execute Write request, which a fault refused.
     ///
     /// Returns the handle of a subscription in the queue, or `nil` if there is none.
     mutating func dropPrepared(executedBy pdu: [UInt8], _ link: ConnectionHandle) -> AttributeHandle? {

@@ -9,13 +9,13 @@ struct GATTServer: Sendable {
     /// An action for the driver.
     enum Action {
         case event(RadioEvent)
-        /// Report a read or a write that needs no answer of the sink.
+        /// Report a read or a write that the application need not answer.
         case request(RadioEvent)
         /// Call `confirmationDue` at the given time, the deadline for the confirmation of an indication.
         case watchConfirmation(link: ConnectionHandle, Duration)
         /// Save the changed state of a client in its bond.
         case remember(link: ConnectionHandle)
-        /// Ask the sink to answer a read or a write, and pass its answer to `answered`.
+        /// Ask the application to answer a read or a write, and pass its answer to `answered`.
         case ask(link: ConnectionHandle, RadioEvent)
         /// Carry out a write if its PDU has a valid signature of the bonded client.
         case signedWrite(link: ConnectionHandle, pdu: [UInt8], WriteRequest)
@@ -57,8 +57,9 @@ struct GATTServer: Sendable {
 
         /// The way to send a value to this client.
         ///
-        /// `centrals` are the recipients, or `nil` for all subscribers. The function is mutating so that the
-        /// bearer is not copied: a bearer is large, and this is called for each bearer and value.
+        /// `centrals` are the recipients, or `nil` for all subscribers. `unasked` is the Client
+        /// Characteristic Configuration of a client that has not written one. The function is mutating so
+        /// that the bearer is not copied: a bearer is large, and this is called for each bearer and value.
         mutating func route(
             _ handle: AttributeHandle, as delivery: Delivery, to centrals: [Peer.ID]?, unasked: UInt16
         ) -> Route {
@@ -491,7 +492,7 @@ struct GATTServer: Sendable {
         indicate(next, link, at: now(), &outbound, &actions)
     }
 
-    /// Handles the time that `watchConfirmation` requested.
+    /// Handles a call at the time that `watchConfirmation` requested: the confirmation may be overdue.
     mutating func confirmationDue(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].isWatched = false

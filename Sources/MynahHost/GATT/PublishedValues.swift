@@ -42,7 +42,7 @@ struct PublishedValues: Sendable {
 
     // MARK: Values that are sent without a subscription
 
-    /// Returns the configuration that is assumed of a client that has not written one.
+    /// Returns the Client Characteristic Configuration that applies to a client that has not written one.
     ///
     /// The result is 0 if values are sent only to subscribers.
     func unasked(_ key: AttributeKey) -> UInt16 {

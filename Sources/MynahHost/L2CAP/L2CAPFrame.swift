@@ -19,7 +19,7 @@ package struct L2CAPFrame: Hashable, Sendable {
     static let confirmation = L2CAPFrame(
         channel: Channel.attribute, payload: [ATTOpcode.handleValueConfirmation])
 
-    /// Whether the frame is a request of this side, or credits.
+    /// Whether the frame contains a request from this side, or gives credits to the peer.
     ///
     /// Requests are ATT requests, requests on the signalling channel (4), and the first PDU of a pairing (Vol
     /// 3, Part H, 3.3).

@@ -2,11 +2,10 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Manages L2CAP on every link, except the fixed channels of ATT and SMP: signalling, and LE credit-based
-/// channels.
+/// Manages signalling and LE credit-based channels on every link, but not the fixed channels of ATT and SMP.
 ///
 /// This state machine has no I/O. It queues frames in `Outbound`, and requests everything else by actions.
-/// The driver holds the waiting calls; here a call is known by its number, and a channel by its key.
+/// The driver stores the waiting calls; this type identifies a call by its number, and a channel by its key.
 struct L2CAPManager: Sendable {
     /// An action for the driver.
     enum Action: Sendable {
@@ -58,7 +57,7 @@ struct L2CAPManager: Sendable {
     /// Whether any link has a channel.
     var hasChannels: Bool { openCount > 0 }
 
-    /// Removes all state, except the last numbers of calls and channels: no key may be used twice.
+    /// Removes all state, except the last numbers of calls and channels, so that no number is used twice.
     mutating func removeAll() {
         var new = L2CAPManager(timeout: timeout)
         new.rules = rules

@@ -8,7 +8,9 @@ package import MynahSupport
 /// at a time.
 public struct BondFile: Sendable {
     private let file: KeptFile
-    /// The file at its former path, or `nil`; that file has the bonds until they change.
+    /// The file at the former path, if the bonds are still there, or `nil`.
+    ///
+    /// The first change of the bonds moves this file to `path`.
     private let former: Lock<KeptFile?>
     /// The path of the file.
     public var path: String { file.path }

@@ -43,7 +43,7 @@ struct KeyDistribution: OptionSet, Hashable, Sendable {
     static let encryption = KeyDistribution(rawValue: 0x01)
     /// The IRK and the identity address.
     static let identity = KeyDistribution(rawValue: 0x02)
-    /// CSRK.
+    /// The CSRK.
     static let signing = KeyDistribution(rawValue: 0x04)
     /// The link key of BR/EDR, which is never requested here.
     static let linkKey = KeyDistribution(rawValue: 0x08)

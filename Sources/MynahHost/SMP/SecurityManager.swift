@@ -28,7 +28,7 @@ struct SecurityManager: Sendable {
         /// A link was encrypted with a bond for the first time: restore the client's configuration from the
         /// bond.
         case restore(Bond, link: ConnectionHandle)
-        /// A bond was made: the other parts add their data about the peer with `update`.
+        /// A bond was made: the driver must add the other data about the peer with `update`.
         case bonded(link: ConnectionHandle)
         /// Report an event of a link on which this side is the peripheral.
         case event(RadioEvent)

@@ -50,7 +50,7 @@ package struct ListeningSocket: Sendable {
         file = nil
     }
 
-    /// The error that listening on a TCP port would have, or `nil` if the port is free.
+    /// The error of listening on a TCP port, or `nil` if the port is free.
     ///
     /// The port is bound and released again. Nothing listens on it meanwhile, so no client can connect.
     package static func error(at address: SocketAddress, isDualStack: Bool) -> SystemError? {
@@ -84,7 +84,7 @@ package struct ListeningSocket: Sendable {
 
     /// Makes a socket that listens at a path.
     ///
-    /// A socket that an ended process left there is replaced.
+    /// If a process that has ended left its socket at the path, that socket is replaced.
     ///
     /// While another process opens a socket in the same directory, this call waits for a moment.
     ///
@@ -113,7 +113,7 @@ package struct ListeningSocket: Sendable {
         file = (path, FileIdentity(path))
     }
 
-    /// The reason why a socket cannot listen at a path, as far as this can be found without making one.
+    /// The reason why a socket cannot listen at a path, or `nil` if none is known without making the socket.
     package static func problem(at path: String) -> PathProblem? {
         guard SocketAddress(path: path) != nil else { return .pathTooLong }
         do throws(PathProblem) {

@@ -30,8 +30,7 @@ package struct UnixSocketPath: Hashable, Sendable {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
     }
 
-    /// Whether the kernel lists a socket for sequenced packets (`SOCK_SEQPACKET`) at the path (proc_net(5),
-    /// unix).
+    /// Whether the kernel lists a socket of the type `SOCK_SEQPACKET` at the path (proc_net(5), unix).
     private var hasPackets: Bool {
         // The kernel reports a size of 0 for this file, so it is read up to a generous limit.
         guard let file = try? InputFile("/proc/net/unix"), let bytes = try? file.prefix(1 << 26) else {

@@ -102,7 +102,7 @@ package struct DeadlineTimer: Sendable {
         self.clock = clock
     }
 
-    /// Sleeps until a time, and then calls `wake` with the number that `woke` expects.
+    /// Sleeps until a time in a task, which then calls `wake` with a number to pass to `woke`.
     ///
     /// If a task already sleeps until an earlier time or the same time, nothing changes. With `nil`, nothing
     /// changes either: one needless wake-up costs less than a new task for each deadline.
@@ -131,7 +131,9 @@ package struct DeadlineTimer: Sendable {
         task = nil
     }
 
-    /// Marks the timer as idle, and returns `true`, if `number` belongs to the task started last.
+    /// Handles the wake-up of the task with this number.
+    ///
+    /// Returns `false` if the number is not that of the task started last; the caller must then do nothing.
     package mutating func woke(_ number: UInt64) -> Bool {
         guard number == self.number else { return false }
         task = nil

@@ -4,7 +4,7 @@
 @usableFromInline package struct MinHeap<Element: Comparable> {
     @usableFromInline var elements: [Element] = []
 
-    /// An empty heap.
+    /// Makes an empty heap.
     @inlinable package init() {}
 
     /// The least element, or `nil` if the heap is empty.

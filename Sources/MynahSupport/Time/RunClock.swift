@@ -90,7 +90,7 @@ package struct RunClock: Clock {
     /// The clock's value of the option `--clock`.
     package var name: String { virtual?.pace.rawValue ?? "real" }
 
-    /// Runs work that comes from outside of the run.
+    /// Carries out work that was requested from outside of the run, and returns its result.
     ///
     /// With a `manual` clock the work is queued as a request; otherwise it runs directly in this call.
     package func carryOut<Value: Sendable>(
@@ -100,7 +100,7 @@ package struct RunClock: Clock {
         return await manual.carryOut(body)
     }
 
-    /// The executor that all tasks of a run must prefer with virtual time, or `nil` for other clocks.
+    /// The executor that all tasks of a run must prefer if its time is virtual, or `nil` for other clocks.
     package var taskExecutor: (any TaskExecutor)? { virtual?.executor }
 
     /// The calendar time at which virtual time begins: 2026-01-01T00:00:00Z, in seconds since 1970.

@@ -24,11 +24,11 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
         var isClaimed = false
     }
 
-    /// The number of jobs after which a calling thread returns to its caller.
+    /// The number of jobs after which a thread that called `perform` returns to its caller.
     private static let visit = 1000
 
     private let state = Lock(State())
-    /// The deadlines that advance virtual time, or `nil` with the machine's time.
+    /// The deadlines that advance virtual time, or `nil` if the run uses the machine's time.
     private let timeline: Timeline?
     /// The thread that is running jobs, or 0.
     ///
@@ -43,7 +43,7 @@ package final class RunExecutor: SerialExecutor, TaskExecutor {
         self.timeline = timeline
     }
 
-    /// Queues a job: of an actor, or with virtual time of any task.
+    /// Queues a job of an actor, or, with virtual time, of any task.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if add(.job(job)) { callWorker() }

@@ -1,5 +1,7 @@
 /// The deadlines and waiting requests of a run with virtual time, and the rule for advancing the time.
 ///
+/// A request is work that code outside of the run asks the run to do, for example a command of the user.
+///
 /// The timeline has no thread. Its executor carries out the next step when no job is left.
 final class Timeline: Sendable {
     /// Identifies a waiter, which is a sleeping task or a scheduled call.
@@ -16,7 +18,7 @@ final class Timeline: Sendable {
     }
 
     private enum Waiter: Sendable {
-        /// A task that is about to sleep.
+        /// A task has this token, and is about to sleep.
         case reserved
         case sleeper(CheckedContinuation<Void, any Error>)
         case body(@Sendable () -> Void)
@@ -46,7 +48,7 @@ final class Timeline: Sendable {
         var limit: (end: ContinuousClock.Instant, stop: @Sendable () -> Void)?
         /// Whether the current request was stopped at its limit.
         var isOverdue = false
-        /// Whether the run is stopping; the time then advances as with `fast`.
+        /// Whether the run is stopping; the time then advances without a request, as with the pace `fast`.
         var isReleased = false
         /// The number of calls outside of the run that are being waited for; time stops while there are any.
         var holds = 0
@@ -118,7 +120,7 @@ final class Timeline: Sendable {
         if isCancelled { sleeper.resume(throwing: CancellationError()) }
     }
 
-    /// Removes a deadline.
+    /// Removes the deadline of a token.
     ///
     /// A task that sleeps until this deadline is resumed with a `CancellationError`.
     func cancel(_ token: Token) {

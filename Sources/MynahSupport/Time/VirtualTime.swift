@@ -2,6 +2,8 @@
 ///
 /// All work, deadlines and requests from outside are carried out on one executor, in an order that depends
 /// only on the run. So two runs with the same input have the same history.
+///
+/// A request is work that code outside of the run passes to `carryOut`.
 package struct VirtualTime: Sendable {
     /// The rule for when the time advances.
     package enum Pace: String, Sendable {
@@ -113,8 +115,8 @@ package struct VirtualTime: Sendable {
 
     /// Sleeps for a duration inside the work of `carryOut`; returns the time that has passed.
     ///
-    /// The result is shorter than `duration` if the task is cancelled, if the run ends, or near the end of
-    /// representable time.
+    /// The result is shorter than `duration` if the task is cancelled, if the run ends, or if the time
+    /// reaches `end`.
     package func advance(by duration: Duration) async -> Duration {
         let start = timeline.now
         let due = start.addingClamped(Self.nanoseconds(duration))
@@ -140,7 +142,7 @@ package struct VirtualTime: Sendable {
         wake()
     }
 
-    /// Starts the executor, if it is idle, so that it checks the timeline.
+    /// Starts the executor, if it is idle, so that it carries out the next step of the timeline.
     private func wake() {
         if executor.isIsolatingCurrentContext() != true { executor.perform {} }
     }

@@ -16,7 +16,7 @@ struct ControllerAddresses: Sendable {
         resolving = ResolvingList(capacity: configuration.listLength, cipher: configuration.cipher)
     }
 
-    /// LE Set Random Address (Vol 4, Part E, 7.8.4).
+    /// Performs LE Set Random Address (Vol 4, Part E, 7.8.4).
     mutating func setRandomAddress(_ reader: inout ByteReader, isInUse: Bool) -> CommandAnswer? {
         guard let address = reader.readAddress(kind: 1) else { return nil }
         guard !isInUse else { return .disallowed }

@@ -14,7 +14,7 @@ struct FilterAcceptList: Sendable {
     /// Whether a device is on the list, by its identity address if it has been resolved.
     func contains(_ device: Identity) -> Bool { devices.contains(device.address) }
 
-    /// LE Add Device To Filter Accept List (Vol 4, Part E, 7.8.16).
+    /// Performs LE Add Device To Filter Accept List (Vol 4, Part E, 7.8.16).
     mutating func add(_ reader: inout ByteReader, isInUse: Bool) -> CommandAnswer? {
         guard let device = Self.device(&reader) else { return nil }
         guard !isInUse else { return .disallowed }
@@ -24,7 +24,7 @@ struct FilterAcceptList: Sendable {
         return .success
     }
 
-    /// LE Remove Device From Filter Accept List (7.8.17).
+    /// Performs LE Remove Device From Filter Accept List (7.8.17).
     mutating func remove(_ reader: inout ByteReader, isInUse: Bool) -> CommandAnswer? {
         guard let device = Self.device(&reader) else { return nil }
         guard !isInUse else { return .disallowed }
@@ -32,7 +32,7 @@ struct FilterAcceptList: Sendable {
         return .success
     }
 
-    /// LE Clear Filter Accept List (7.8.15).
+    /// Performs LE Clear Filter Accept List (7.8.15).
     mutating func clear(isInUse: Bool) -> CommandAnswer {
         guard !isInUse else { return .disallowed }
         devices = []

@@ -47,7 +47,9 @@ struct ResolvingList: Sendable {
 
     // MARK: Commands (Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77)
 
-    /// LE Add Device To Resolving List; `isBusy` is `true` if the controller advertises, scans or initiates.
+    /// Performs LE Add Device To Resolving List.
+    ///
+    /// `isBusy` is `true` if the controller advertises, scans or initiates.
     mutating func add(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer? {
         guard let kind = reader.readUInt8(), kind <= 1, let peer = reader.readAddress(kind: kind),
             let peerKey = reader.readBytes(16), let localKey = reader.readBytes(16)
@@ -59,7 +61,7 @@ struct ResolvingList: Sendable {
         return changed()
     }
 
-    /// LE Remove Device From Resolving List.
+    /// Performs LE Remove Device From Resolving List.
     mutating func remove(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer {
         guard let index = entry(&reader) else { return .complete(.unknownConnectionIdentifier) }
         guard !(isOn && isBusy) else { return .disallowed }
@@ -67,24 +69,24 @@ struct ResolvingList: Sendable {
         return changed()
     }
 
-    /// LE Clear Resolving List.
+    /// Performs LE Clear Resolving List.
     mutating func clear(isBusy: Bool) -> CommandAnswer {
         guard !(isOn && isBusy) else { return .disallowed }
         entries = []
         return changed()
     }
 
-    /// LE Read Peer Resolvable Address.
+    /// Performs LE Read Peer Resolvable Address.
     func readPeerAddress(_ reader: inout ByteReader) -> CommandAnswer {
         Self.answer(entry(&reader).flatMap { entries[$0].lastSeen })
     }
 
-    /// LE Read Local Resolvable Address.
+    /// Performs LE Read Local Resolvable Address.
     func readLocalAddress(_ reader: inout ByteReader) -> CommandAnswer {
         Self.answer(entry(&reader).flatMap { entries[$0].local?.address })
     }
 
-    /// LE Set Address Resolution Enable.
+    /// Performs LE Set Address Resolution Enable.
     mutating func enable(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer? {
         guard let on = reader.readUInt8(), on <= 1 else { return nil }
         guard !isBusy else { return .disallowed }
@@ -92,14 +94,14 @@ struct ResolvingList: Sendable {
         return changed()
     }
 
-    /// LE Set Resolvable Private Address Timeout.
+    /// Performs LE Set Resolvable Private Address Timeout.
     mutating func setTimeout(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let seconds = reader.readUInt16(), (1...0x0E10).contains(seconds) else { return nil }
         timeout = Int64(seconds) * 1_000_000
         return changed()
     }
 
-    /// LE Set Privacy Mode.
+    /// Performs LE Set Privacy Mode.
     mutating func setPrivacyMode(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer? {
         guard let index = entry(&reader) else { return .complete(.unknownConnectionIdentifier) }
         guard let mode = reader.readUInt8(), mode <= 1 else { return nil }
@@ -152,8 +154,9 @@ struct ResolvingList: Sendable {
         return entries[index].peer
     }
 
-    /// Whether an address is this controller's: the one in use, or another that one of its local IRKs
-    /// generated.
+    /// Whether `target` is an address of this controller.
+    ///
+    /// That is `own`, the address in use, or any address that one of the local IRKs generated.
     func isLocal(_ target: DeviceAddress, own: DeviceAddress) -> Bool {
         if target == own { return true }
         guard isOn, target.isResolvable else { return false }

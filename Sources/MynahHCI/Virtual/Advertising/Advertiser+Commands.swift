@@ -5,7 +5,7 @@ import MynahSupport
 extension Advertiser {
     // MARK: Legacy
 
-    /// LE Set Advertising Parameters.
+    /// Performs LE Set Advertising Parameters.
     mutating func setParameters(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let parameters = AdvertisingSet.Parameters(legacy: &reader) else { return nil }
         var set = sets[0] ?? AdvertisingSet()
@@ -15,7 +15,7 @@ extension Advertiser {
         return .success
     }
 
-    /// LE Set Advertising Data, or LE Set Scan Response Data.
+    /// Performs LE Set Advertising Data, or LE Set Scan Response Data.
     mutating func setData(_ reader: inout ByteReader, isResponse: Bool) -> CommandAnswer? {
         guard let length = reader.readUInt8(), length <= Self.longestLegacyData,
             let bytes = reader.readBytes(Int(length))
@@ -28,7 +28,7 @@ extension Advertiser {
         return .success
     }
 
-    /// LE Set Advertising Enable.
+    /// Performs LE Set Advertising Enable.
     mutating func enable(
         _ reader: inout ByteReader, hasRoom: Bool, at now: AirTime, _ addresses: inout ControllerAddresses,
         _ random: inout SeededRandom
@@ -48,7 +48,7 @@ extension Advertiser {
 
     // MARK: Sets
 
-    /// LE Set Advertising Set Random Address.
+    /// Performs LE Set Advertising Set Random Address.
     mutating func setRandomAddress(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let handle = reader.readUInt8(), let address = reader.readAddress(kind: 1) else { return nil }
         guard let index = sets.index(of: handle) else { return .complete(.unknownAdvertisingIdentifier) }
@@ -58,7 +58,7 @@ extension Advertiser {
         return .success
     }
 
-    /// LE Set Extended Advertising Parameters.
+    /// Performs LE Set Extended Advertising Parameters.
     mutating func setExtendedParameters(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let handle = reader.readUInt8(), handle <= 0xEF,
             let parameters = AdvertisingSet.Parameters(extended: &reader)
@@ -82,7 +82,7 @@ extension Advertiser {
         return .complete(.success, [UInt8(bitPattern: parameters.power)])
     }
 
-    /// LE Set Extended Advertising Data, or LE Set Extended Scan Response Data.
+    /// Performs LE Set Extended Advertising Data, or LE Set Extended Scan Response Data.
     mutating func setExtendedData(_ reader: inout ByteReader, isResponse: Bool) -> CommandAnswer? {
         guard let handle = reader.readUInt8(), let code = reader.readUInt8(),
             let operation = DataOperation(rawValue: code), reader.readUInt8() != nil,
@@ -107,7 +107,7 @@ extension Advertiser {
         return sets[at: index].data.setData(operation, bytes, isLegacy: isLegacy)
     }
 
-    /// LE Set Extended Advertising Enable, which applies to all of its sets or to none (7.8.56).
+    /// Performs LE Set Extended Advertising Enable, for all sets in the command or for none (7.8.56).
     mutating func enableSets(
         _ reader: inout ByteReader, hasRoom: Bool, at now: AirTime, _ addresses: inout ControllerAddresses,
         _ random: inout SeededRandom
@@ -139,7 +139,7 @@ extension Advertiser {
         return .success
     }
 
-    /// LE Remove Advertising Set.
+    /// Performs LE Remove Advertising Set.
     mutating func remove(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let handle = reader.readUInt8() else { return nil }
         guard let set = sets[handle] else { return .complete(.unknownAdvertisingIdentifier) }
@@ -148,7 +148,7 @@ extension Advertiser {
         return .success
     }
 
-    /// LE Clear Advertising Sets.
+    /// Performs LE Clear Advertising Sets.
     mutating func clear() -> CommandAnswer {
         guard !isOn, !sets.indices.contains(where: { sets[at: $0].periodic.isEnabled }) else {
             return .disallowed

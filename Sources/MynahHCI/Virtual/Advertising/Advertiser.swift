@@ -112,8 +112,10 @@ struct Advertiser: Sendable {
 
     // MARK: Requests of other stations
 
-    /// The set that a request is for: of those with this address and number, the one that was advertised
-    /// last, because a request follows the PDU that it is for.
+    /// The index of the set that a request is for, or `nil` if there is none.
+    ///
+    /// Of the sets with this address and Advertising SID, it is the one that was advertised last, because a
+    /// request follows the PDU that it answers.
     private func index(
         of address: DeviceAddress, _ identifier: UInt8?, _ wanted: AirAdvertisement.Properties
     ) -> Int? {

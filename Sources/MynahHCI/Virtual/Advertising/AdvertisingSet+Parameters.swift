@@ -19,7 +19,7 @@ extension AdvertisingSet {
         var secondaryPHY: UInt8 = 0
         /// Whether the set is announced on LE Coded.
         var isPrimaryCoded = false
-        /// In dBm.
+        /// The transmit power, in dBm.
         var power: Int8 = 0
         /// Whether scan requests are reported to the host (Scan_Request_Notification_Enable).
         var reportsScanRequests = false

@@ -23,7 +23,7 @@ struct AdvertisingSet: Sendable {
     private(set) var isOn = false
     /// The address on the air while the set is enabled.
     var onAir: DeviceAddress?
-    /// When its last advertising event was.
+    /// The time of the last advertising event.
     private(set) var lastEvent = AirTime.zero
     /// The time of the next advertising event.
     private(set) var next: AirTime?
@@ -95,7 +95,9 @@ struct AdvertisingSet: Sendable {
         next = following > now ? following : now + interval
     }
 
-    /// The address with which the set would advertise now, or `nil` if the controller has none of that type.
+    /// The address with which the set would advertise now.
+    ///
+    /// The value is `nil` if the controller has no address of the type that the host requested for the set.
     func ownAddress(
         at now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SeededRandom
     ) -> DeviceAddress? {

@@ -57,7 +57,7 @@ struct PeriodicTrain: Sendable {
 
 // The commands for periodic advertising (Core Specification, Vol 4, Part E, 7.8.61 to 7.8.63).
 extension Advertiser {
-    /// LE Set Periodic Advertising Parameters.
+    /// Performs LE Set Periodic Advertising Parameters.
     mutating func setPeriodicParameters(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let handle = reader.readUInt8(), handle <= 0xEF, let minimum = reader.readUInt16(),
             let maximum = reader.readUInt16(), reader.readUInt16() != nil,
@@ -70,7 +70,7 @@ extension Advertiser {
         return .success
     }
 
-    /// LE Set Periodic Advertising Data.
+    /// Performs LE Set Periodic Advertising Data.
     mutating func setPeriodicData(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let handle = reader.readUInt8(), let code = reader.readUInt8(),
             let operation = DataOperation(rawValue: code), let length = reader.readUInt8(), length <= 252,
@@ -88,7 +88,7 @@ extension Advertiser {
         return sets[at: index].periodic.data.setData(operation, bytes, isLegacy: false)
     }
 
-    /// LE Set Periodic Advertising Enable.
+    /// Performs LE Set Periodic Advertising Enable.
     mutating func enablePeriodic(
         _ reader: inout ByteReader, at now: AirTime, _ random: inout SeededRandom
     ) -> CommandAnswer? {

@@ -22,7 +22,7 @@ extension ControllerConfiguration {
         return bits
     }
 
-    /// The features that are reported to a peer, without LL Privacy, which concerns only the host.
+    /// The LE features that are reported to a peer: all but LL Privacy, which concerns only the host.
     var featuresForPeer: UInt64 { features & ~(1 << 6) }
 
     /// The supported commands, 64 bytes (6.27).
@@ -45,7 +45,7 @@ extension ControllerConfiguration {
         }
     }
 
-    /// LE Encrypt (7.8.22).
+    /// Performs LE Encrypt (7.8.22).
     func encrypt(_ reader: inout ByteReader) -> CommandAnswer? {
         // HCI sends the lowest byte first, and FIPS 197 begins with the highest.
         guard let cipher, let key = reader.readBytes(16), let block = reader.readBytes(16),

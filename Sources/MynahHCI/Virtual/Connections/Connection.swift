@@ -114,7 +114,7 @@ struct Connection: Sendable {
         return .success
     }
 
-    /// Ends the connection at once, and reports the reason.
+    /// Ends the connection at once, and reports the end and its reason to the host.
     private mutating func end(_ reason: HCIStatus, _ outbox: inout ControllerOutbox) {
         guard stage != .over else { return }
         let reported = stage == .ending ? .connectionTerminatedByLocalHost : reason

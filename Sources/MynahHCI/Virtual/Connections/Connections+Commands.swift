@@ -16,7 +16,7 @@ extension Connections {
         return .connection(handle, .success, values(connection))
     }
 
-    /// Disconnect.
+    /// Performs Disconnect.
     mutating func disconnect(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -31,7 +31,7 @@ extension Connections {
 
     // MARK: Features and version of the peer
 
-    /// Read Remote Version Information.
+    /// Performs Read Remote Version Information.
     mutating func readRemoteVersion(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -44,7 +44,7 @@ extension Connections {
             })
     }
 
-    /// LE Read Remote Features.
+    /// Performs LE Read Remote Features.
     mutating func readRemoteFeatures(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -55,7 +55,7 @@ extension Connections {
 
     // MARK: Connection parameters
 
-    /// LE Connection Update.
+    /// Performs LE Connection Update.
     mutating func update(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -70,7 +70,7 @@ extension Connections {
             })
     }
 
-    /// LE Remote Connection Parameter Request Reply.
+    /// Performs LE Remote Connection Parameter Request Reply.
     mutating func acceptUpdate(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -81,7 +81,7 @@ extension Connections {
             handle, change(handle, at: now, &outbox) { $0.parameters.accept(parameters, &$1) })
     }
 
-    /// LE Remote Connection Parameter Request Negative Reply.
+    /// Performs LE Remote Connection Parameter Request Negative Reply.
     mutating func refuseUpdate(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -92,7 +92,7 @@ extension Connections {
 
     // MARK: Data length and PHYs
 
-    /// LE Set Data Length.
+    /// Performs LE Set Data Length.
     mutating func setDataLength(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -107,7 +107,7 @@ extension Connections {
             })
     }
 
-    /// LE Set PHY.
+    /// Performs LE Set PHY.
     mutating func setPHYs(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -121,7 +121,7 @@ extension Connections {
 
     // MARK: Encryption
 
-    /// LE Enable Encryption.
+    /// Performs LE Enable Encryption.
     mutating func encrypt(
         _ reader: inout ByteReader, at now: AirTime, _ random: inout SeededRandom,
         _ outbox: inout ControllerOutbox
@@ -140,7 +140,7 @@ extension Connections {
             })
     }
 
-    /// LE Long Term Key Request Reply.
+    /// Performs LE Long Term Key Request Reply.
     mutating func replyWithKey(
         _ reader: inout ByteReader, at now: AirTime, _ random: inout SeededRandom,
         _ outbox: inout ControllerOutbox
@@ -155,7 +155,7 @@ extension Connections {
             })
     }
 
-    /// LE Long Term Key Request Negative Reply.
+    /// Performs LE Long Term Key Request Negative Reply.
     mutating func refuseKey(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
@@ -171,14 +171,16 @@ extension Connections {
 }
 
 extension CommandAnswer {
-    /// The answer to a command that begins a procedure on a connection; `nil` means that there is no such
-    /// connection.
+    /// The answer to a command that begins a procedure on a connection.
+    ///
+    /// A status of `nil` means that there is no such connection.
     fileprivate static func begun(_ status: HCIStatus?) -> CommandAnswer {
         .status(status ?? .unknownConnectionIdentifier)
     }
 
-    /// The answer to a command on a connection, with the return parameters after the handle; a status of
-    /// `nil` means that there is no such connection.
+    /// The answer to a command on a connection, with the handle and further return parameters.
+    ///
+    /// A status of `nil` means that there is no such connection.
     fileprivate static func connection(
         _ handle: ConnectionHandle, _ status: HCIStatus?, _ values: [UInt8] = []
     ) -> CommandAnswer {

@@ -44,7 +44,7 @@ struct Connections: Sendable {
         connections.indices.lazy.map { connections[at: $0].endpoints }.first { $0.peer.has(peer) }?.station
     }
 
-    /// Whether the controller can accept a connection request of a station, with `peer` as its device.
+    /// Whether the controller can accept a connection request from a station, whose device is `peer`.
     func canAccept(_ connect: AirConnect, from station: Station, _ peer: Identity) -> Bool {
         connect.parameters.isPossible && hasRoom && index(of: connect.access, with: station) == nil
             && !hasConnection(connect.advertiser, with: peer)
@@ -65,9 +65,9 @@ struct Connections: Sendable {
         return access
     }
 
-    /// Adds a connection under a new handle, and returns its endpoints.
+    /// Adds a connection under a new handle, and returns its endpoints, or `nil` if no handle is free.
     ///
-    /// After the host was told, call `start`. Returns `nil` if no handle is free.
+    /// The caller reports the connection to the host, and then calls `start`.
     mutating func open(
         as role: LEConnection.Role, with station: Station, access: UInt32, peer: Identity,
         local: DeviceAddress,
@@ -154,7 +154,7 @@ struct Connections: Sendable {
         return result
     }
 
-    /// LE Read Suggested Default Data Length (Vol 4, Part E, 7.8.34).
+    /// Performs LE Read Suggested Default Data Length (Vol 4, Part E, 7.8.34).
     func readSuggestedDataLength() -> CommandAnswer {
         .values {
             $0.write(settings.suggestedLength.octets)
@@ -162,7 +162,7 @@ struct Connections: Sendable {
         }
     }
 
-    /// LE Write Suggested Default Data Length (7.8.35).
+    /// Performs LE Write Suggested Default Data Length (7.8.35).
     mutating func writeSuggestedDataLength(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let octets = reader.readUInt16(), let time = reader.readUInt16(),
             DataLengthProcedure.isValid(octets: octets, time: time)
@@ -171,7 +171,7 @@ struct Connections: Sendable {
         return .success
     }
 
-    /// LE Set Default PHY (7.8.48).
+    /// Performs LE Set Default PHY (7.8.48).
     mutating func setDefaultPHYs(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let all = reader.readUInt8(), let sending = reader.readUInt8(),
             let receiving = reader.readUInt8(),

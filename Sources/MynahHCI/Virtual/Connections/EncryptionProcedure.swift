@@ -28,7 +28,7 @@ struct EncryptionProcedure: Sendable {
     /// The host's packets that are held until the procedure ends.
     private var held: [LinkPDU] = []
 
-    /// Whether the procedure is running, so that data is held.
+    /// Whether the procedure is running, so that the host's packets are held.
     var isUnderWay: Bool {
         if case .idle = stage { return false }
         return true

@@ -48,7 +48,9 @@ struct PHYProcedure: Sendable {
         use(chosen, isRequested: false, endpoints, &actions)
     }
 
-    /// Applies the PHYs that the peer chose, named from the peer's point of view.
+    /// Applies the PHYs that the peer chose.
+    ///
+    /// In `chosen`, sending and receiving are those of the peer.
     mutating func receiveUpdate(
         _ chosen: LinkPHYs, _ endpoints: ConnectionEndpoints, _ actions: inout [ConnectionAction]
     ) {

@@ -3,15 +3,15 @@ import MynahSupport
 /// The connection update and connection parameters request procedures (Core Specification, Vol 6, Part B,
 /// 5.1.1 and 5.1.7).
 struct ParameterProcedure: Sendable {
-    /// Peripheral: whether the host waits for the central's answer.
+    /// Peripheral: whether this side has requested parameters, and the central has not answered yet.
     private var isRequested = false
-    /// Central: whether the host was asked, and has not answered yet.
+    /// Central: whether the host was asked to answer the peripheral's request, and has not answered yet.
     private var isAsked = false
 
-    /// Updates the parameters as the central, or requests that from the central unless a request is waiting
-    /// for its answer.
+    /// Updates the parameters as the central, or requests an update from the central as the peripheral.
     ///
-    /// `parameters` has the shortest interval that the host wants, and `maximum` is the longest.
+    /// `parameters` has the shortest interval that the host wants, and `maximum` is the longest. Returns
+    /// `commandDisallowed` if an earlier request of the peripheral is not answered yet.
     mutating func update(
         _ parameters: LEConnection.Parameters, maximum: UInt16, as role: LEConnection.Role,
         _ actions: inout [ConnectionAction]
@@ -28,7 +28,7 @@ struct ParameterProcedure: Sendable {
         return .success
     }
 
-    /// Accepts the peripheral's request, as the host answered.
+    /// Accepts the peripheral's request, with the parameters from the host's reply.
     mutating func accept(
         _ parameters: LEConnection.Parameters, _ actions: inout [ConnectionAction]
     ) -> HCIStatus {
@@ -38,7 +38,7 @@ struct ParameterProcedure: Sendable {
         return .success
     }
 
-    /// Refuses the peripheral's request, as the host answered.
+    /// Refuses the peripheral's request, with the reason from the host's negative reply.
     mutating func refuse(_ reason: HCIStatus, _ actions: inout [ConnectionAction]) -> HCIStatus {
         guard isAsked else { return .commandDisallowed }
         isAsked = false
@@ -62,8 +62,10 @@ struct ParameterProcedure: Sendable {
         actions.append(.use(parameters))
     }
 
-    /// Asks the host to answer the peripheral's request; `takesRequest` tells whether the host enabled that
-    /// event (Vol 4, Part E, 7.7.65.6).
+    /// Asks the host to answer the peripheral's request for parameters.
+    ///
+    /// `takesRequest` is `true` if the host enabled Remote Connection Parameter Request (Vol 4, Part E,
+    /// 7.7.65.6); if not, the request is refused.
     mutating func receiveRequest(
         minimum: UInt16, _ parameters: LEConnection.Parameters, _ endpoints: ConnectionEndpoints,
         takesRequest: Bool, _ actions: inout [ConnectionAction]
@@ -82,7 +84,7 @@ struct ParameterProcedure: Sendable {
         actions.append(.reportLE(HCIEvent.LESubevent.remoteConnectionParameterRequest, writer.bytes))
     }
 
-    /// Reports that the central refused, with the unchanged parameters.
+    /// Reports to the host that the central refused the request, so that the parameters are unchanged.
     mutating func receiveRejection(
         _ reason: HCIStatus, _ kept: LEConnection.Parameters, _ endpoints: ConnectionEndpoints,
         _ actions: inout [ConnectionAction]

@@ -31,8 +31,10 @@ struct ProcedureQueue: Sendable {
         return .later
     }
 
-    /// Ends the procedure if a PDU of the peer answers it; returns the first PDU of the next procedure, which
-    /// is now running.
+    /// Ends the current procedure if a PDU of the peer answers it.
+    ///
+    /// Returns the first PDU of the next procedure, which begins now. The result is `nil` if no procedure has
+    /// ended or none waits.
     mutating func end(with answer: LinkPDU) -> LinkPDU? {
         guard let ended = Self.procedure(endedBy: answer), current == ended else { return nil }
         current = nil

@@ -20,7 +20,7 @@ struct VersionExchange: Sendable {
     /// Whether the host waits for the peer's version.
     private var isRequested = false
 
-    /// Reports the peer's version to the host, after asking the peer if it is not known.
+    /// Reports the peer's version to the host, or requests it from the peer first if it is not known.
     mutating func read(
         _ own: LinkVersion, _ endpoints: ConnectionEndpoints, _ actions: inout [ConnectionAction]
     ) {

@@ -29,7 +29,7 @@ struct Initiator: Sendable {
 
     // MARK: Commands (Vol 4, Part E, 7.8.12, 7.8.13 and 7.8.66)
 
-    /// LE Create Connection.
+    /// Performs LE Create Connection.
     mutating func create(
         _ reader: inout ByteReader, _ connections: Connections, _ addresses: ControllerAddresses
     ) -> CommandAnswer? {
@@ -43,8 +43,9 @@ struct Initiator: Sendable {
         return .status(begin(wanted, connections, addresses))
     }
 
-    /// LE Extended Create Connection; only the parameters of the first PHY are used, because the virtual air
-    /// has one channel for all PHYs.
+    /// Performs LE Extended Create Connection.
+    ///
+    /// Only the parameters of the first PHY are used, because the virtual air has one channel for all PHYs.
     mutating func createExtended(
         _ reader: inout ByteReader, _ connections: Connections, _ addresses: ControllerAddresses
     ) -> CommandAnswer? {
@@ -76,7 +77,7 @@ struct Initiator: Sendable {
         return .success
     }
 
-    /// LE Create Connection Cancel, after which LE Connection Complete follows.
+    /// Performs LE Create Connection Cancel, after which LE Connection Complete follows.
     mutating func cancel(_ addresses: ControllerAddresses, _ outbox: inout ControllerOutbox) -> CommandAnswer
     {
         guard let wanted = request else { return .disallowed }
@@ -88,10 +89,10 @@ struct Initiator: Sendable {
 
     // MARK: Hearing
 
-    /// Returns how to connect to an advertiser, and ends the host's request, if the advertisement matches it;
-    /// otherwise returns `nil`.
+    /// Returns the data for a connection request if the advertisement matches the host's request, which then
+    /// ends.
     ///
-    /// An advertiser that is already connected does not match.
+    /// The result is `nil` if the advertisement does not match, or if its advertiser is already connected.
     mutating func match(
         _ advertisement: AirAdvertisement, _ identity: Identity, _ acceptList: FilterAcceptList,
         _ connections: Connections, _ addresses: inout ControllerAddresses, at now: AirTime,
@@ -117,8 +118,9 @@ struct Initiator: Sendable {
 }
 
 extension LEConnection.Parameters {
-    /// Reads a range of connection parameters and chooses the shortest interval; `nil` if they are invalid
-    /// (Core Specification, Vol 4, Part E, 7.8.12).
+    /// Reads a range of connection parameters, and chooses the shortest interval.
+    ///
+    /// The result is `nil` if they are invalid (Core Specification, Vol 4, Part E, 7.8.12).
     init?(range reader: inout ByteReader) {
         guard let minimum = reader.readUInt16(), let maximum = reader.readUInt16(),
             let latency = reader.readUInt16(), let timeout = reader.readUInt16(),

@@ -17,7 +17,7 @@ struct ScanReport: Sendable {
     /// The largest number of data bytes in an LE Extended Advertising Report with one report.
     private static let longestPiece = 229
 
-    /// LE Advertising Report (Core Specification, Vol 4, Part E, 7.7.65.2).
+    /// Adds an LE Advertising Report (Core Specification, Vol 4, Part E, 7.7.65.2).
     func reportLegacy(isResponse: Bool, to outbox: inout ControllerOutbox) {
         var writer = ByteWriter(capacity: 12 + advertisement.data.count)
         writer.write(1 as UInt8)
@@ -38,7 +38,7 @@ struct ScanReport: Sendable {
         return properties.contains(.scannable) ? .scannable : .nonConnectable
     }
 
-    /// LE Extended Advertising Report, in as many events as the length of the data requires (7.7.65.13).
+    /// Adds LE Extended Advertising Reports, as many as the length of the data requires (7.7.65.13).
     func reportExtended(isResponse: Bool, to outbox: inout ControllerOutbox) {
         let isLegacy = advertisement.properties.contains(.legacy)
         var rest = advertisement.data[...]

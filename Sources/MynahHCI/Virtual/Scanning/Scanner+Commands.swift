@@ -3,7 +3,7 @@ import MynahSupport
 
 // Scanning commands (Core Specification, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64 and 7.8.65).
 extension Scanner {
-    /// LE Set Scan Parameters.
+    /// Performs LE Set Scan Parameters.
     mutating func setParameters(_ reader: inout ByteReader) -> CommandAnswer? {
         guard var wanted = Parameters(&reader, shortest: 4, longest: 0x4000), let own = reader.readUInt8(),
             own <= 3, let policy = reader.readUInt8(), policy <= 3
@@ -15,7 +15,7 @@ extension Scanner {
         return .success
     }
 
-    /// LE Set Extended Scan Parameters.
+    /// Performs LE Set Extended Scan Parameters.
     mutating func setExtendedParameters(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let own = reader.readUInt8(), own <= 3, let policy = reader.readUInt8(), policy <= 3,
             let phys = reader.readUInt8(), phys & 0b101 != 0, phys & 0b101 == phys,
@@ -35,7 +35,7 @@ extension Scanner {
         return .success
     }
 
-    /// LE Set Scan Enable.
+    /// Performs LE Set Scan Enable.
     mutating func enable(
         _ reader: inout ByteReader, at now: AirTime, _ addresses: inout ControllerAddresses,
         _ random: inout SeededRandom
@@ -45,7 +45,7 @@ extension Scanner {
         return change(on == 1, filter: filter, duration: 0, period: 0, at: now, &addresses, &random)
     }
 
-    /// LE Set Extended Scan Enable.
+    /// Performs LE Set Extended Scan Enable.
     mutating func enableExtended(
         _ reader: inout ByteReader, at now: AirTime, _ addresses: inout ControllerAddresses,
         _ random: inout SeededRandom

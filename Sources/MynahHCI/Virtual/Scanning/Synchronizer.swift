@@ -4,7 +4,7 @@ import MynahSupport
 /// The synchronization state of a Link Layer: the periodic advertising trains that it receives (Core
 /// Specification, Vol 6, Part B, 4.4.5).
 struct Synchronizer: Sendable {
-    /// An advertising set, by its advertiser and its identifier.
+    /// Identifies an advertising set by the advertiser's address and the Advertising SID.
     struct Advertiser: Hashable, Sendable {
         var address: DeviceAddress
         var identifier: UInt8
@@ -12,7 +12,7 @@ struct Synchronizer: Sendable {
 
     /// A request of the host to synchronize.
     struct Request: Sendable {
-        /// The requested set, or `nil` if any set of the periodic advertiser list is wanted.
+        /// The requested set, or `nil` for any set in the periodic advertiser list.
         var advertiser: Advertiser?
         var reports: Bool
         /// The synchronization timeout, in microseconds.
@@ -65,7 +65,7 @@ struct Synchronizer: Sendable {
 
     // MARK: Commands (Vol 4, Part E, 7.8.67 to 7.8.73 and 7.8.88)
 
-    /// LE Periodic Advertising Create Sync.
+    /// Performs LE Periodic Advertising Create Sync.
     mutating func create(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let options = reader.readUInt8(), options < 8, let identifier = reader.readUInt8(),
             let kind = reader.readUInt8(), let address = reader.readAddress(kind: kind & 1),
@@ -86,7 +86,7 @@ struct Synchronizer: Sendable {
         return .status(.success)
     }
 
-    /// LE Periodic Advertising Create Sync Cancel.
+    /// Performs LE Periodic Advertising Create Sync Cancel.
     mutating func cancel(_ outbox: inout ControllerOutbox) -> CommandAnswer {
         guard let request else { return .disallowed }
         self.request = nil
@@ -94,7 +94,7 @@ struct Synchronizer: Sendable {
         return .success
     }
 
-    /// LE Periodic Advertising Terminate Sync.
+    /// Performs LE Periodic Advertising Terminate Sync.
     mutating func terminate(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let handle = reader.readUInt16() else { return nil }
         guard trains[handle] != nil else { return .complete(.unknownAdvertisingIdentifier) }
@@ -102,7 +102,7 @@ struct Synchronizer: Sendable {
         return .success
     }
 
-    /// LE Set Periodic Advertising Receive Enable.
+    /// Performs LE Set Periodic Advertising Receive Enable.
     mutating func setReceiving(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let handle = reader.readUInt16(), let enable = reader.readUInt8(), enable <= 3 else {
             return nil
@@ -112,7 +112,7 @@ struct Synchronizer: Sendable {
         return .success
     }
 
-    /// LE Add Device To Periodic Advertiser List.
+    /// Performs LE Add Device To Periodic Advertiser List.
     mutating func add(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let entry = Self.entry(&reader) else { return nil }
         guard !usesList else { return .disallowed }
@@ -122,7 +122,7 @@ struct Synchronizer: Sendable {
         return .success
     }
 
-    /// LE Remove Device From Periodic Advertiser List.
+    /// Performs LE Remove Device From Periodic Advertiser List.
     mutating func remove(_ reader: inout ByteReader) -> CommandAnswer? {
         guard let entry = Self.entry(&reader) else { return nil }
         guard !usesList else { return .disallowed }
@@ -131,7 +131,7 @@ struct Synchronizer: Sendable {
         return .success
     }
 
-    /// LE Clear Periodic Advertiser List.
+    /// Performs LE Clear Periodic Advertiser List.
     mutating func clearList() -> CommandAnswer {
         guard !usesList else { return .disallowed }
         list = []
@@ -186,7 +186,7 @@ struct Synchronizer: Sendable {
         report(event, handle: trains.keys[index], rssi: rssi, &outbox)
     }
 
-    /// Reports the trains of which no event was received in time.
+    /// Reports the loss of each train from which no event was received in time.
     mutating func advance(to now: AirTime, _ outbox: inout ControllerOutbox) {
         if let request, let found = request.found, found.train.deadline <= now {
             self.request = nil
@@ -201,7 +201,7 @@ struct Synchronizer: Sendable {
 
     // MARK: Events
 
-    /// LE Periodic Advertising Sync Established (Vol 4, Part E, 7.7.65.14).
+    /// Adds an LE Periodic Advertising Sync Established event (Vol 4, Part E, 7.7.65.14).
     private func reportEstablished(_ status: HCIStatus, _ request: Request, _ outbox: inout ControllerOutbox)
     {
         var writer = ByteWriter(capacity: 16)
@@ -220,7 +220,7 @@ struct Synchronizer: Sendable {
         outbox.reportLE(HCIEvent.LESubevent.periodicSyncEstablished, writer.bytes)
     }
 
-    /// LE Periodic Advertising Report, in as many events as the length of the data requires (7.7.65.15).
+    /// Adds LE Periodic Advertising Reports, as many as the length of the data requires (7.7.65.15).
     private func report(
         _ event: AirPeriodic, handle: UInt16, rssi: Int8, _ outbox: inout ControllerOutbox
     ) {

@@ -14,7 +14,7 @@ struct GATTClient {
         var client = ATTClient()
         /// The time by which the pending request must be answered, or `nil` if there is none.
         var deadline: Duration?
-        /// The time by which the deadline may be extended once if the link is being paired.
+        /// The duration by which the deadline may be extended once if the link is being paired.
         var extra = Duration.zero
         /// Whether the driver has scheduled a call of `expire` that has not come yet.
         var isWatched = false

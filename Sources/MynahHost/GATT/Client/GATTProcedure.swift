@@ -98,7 +98,7 @@ struct HandleWalk: Hashable, Sendable {
 
     /// Continues after a range that the server returned.
     ///
-    /// Returns `false` if that range does not begin in the rest.
+    /// Returns `false` if that range does not begin in `rest`, so that the answer is invalid.
     mutating func advance(_ range: ClosedRange<AttributeHandle>) -> Bool {
         guard let rest, rest.contains(range.lowerBound) else { return false }
         // A group may end after the requested range (Core Specification, Vol 3, Part F, 3.4.4.10).

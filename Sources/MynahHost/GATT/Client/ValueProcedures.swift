@@ -175,7 +175,7 @@ struct ValuesRead: GATTProcedure {
         return forward(step)
     }
 
-    /// Converts the first step of a procedure, which is a request or an error.
+    /// Converts the first step of another procedure, which must be a request or an error.
     private func forward<Value>(_ step: GATTStep<Value>) -> GATTStep<[[UInt8]]> {
         switch step {
         case .ask(let pdu): .ask(pdu)
