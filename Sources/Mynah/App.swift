@@ -113,7 +113,7 @@ public actor App {
 
     /// The app begins work that keeps it from being suspended (after beginBackgroundTask).
     ///
-    /// A request that is answered later counts as work without this.
+    /// A request that the app answers later counts as work even without this call.
     public func beginWork() { handle(.workBegan) }
     /// The app ended the work of one `beginWork()` (after endBackgroundTask).
     public func endWork() { handle(.workEnded) }

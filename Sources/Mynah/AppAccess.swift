@@ -18,8 +18,9 @@ package struct AppAccess: Sendable {
     /// Whether the app's code can run.
     package var isRunning: Bool { look { app, _ in app.isRunning } ?? false }
 
-    /// `true` if the app has used up the background time of a wake, and its code does not run until the next
-    /// event.
+    /// `true` if the app has exceeded its time in the background, and is about to be ended.
+    ///
+    /// The code of such an app no longer runs.
     package var isThrottled: Bool { look { app, _ in app.isThrottled } ?? false }
 
     /// `true` if the app runs because an event woke it.

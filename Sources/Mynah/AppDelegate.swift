@@ -32,7 +32,6 @@ public struct LaunchOptions: Hashable, Sendable {
     /// Whether an event launched the app in the background, rather than the user.
     public var isInBackground: Bool
 
-    /// Makes launch options.
     package init(
         restoreIdentifiers: [String] = [], centralRestoreIdentifiers: [String] = [],
         isInBackground: Bool = false
@@ -97,8 +96,8 @@ public struct AppDescription: Hashable, Sendable {
     public var authorization = BluetoothAuthorization.allowedAlways
     /// Whether the app uses scenes; if so, `LaunchOptions` contains no restore identifiers.
     package var isSceneBased = false
-    /// Whether the app uses AccessorySetupKit: it needs no permission, and its central managers see only its
-    /// accessories.
+    /// Whether the app uses AccessorySetupKit; if so, it needs no permission, and its central managers see
+    /// only its accessories.
     package var usesAccessorySetup = false
 
     /// Describes an app; its managers with these restore identifiers are restored.

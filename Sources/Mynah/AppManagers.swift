@@ -11,10 +11,9 @@ final class AppManagers {
     /// The managers of this launch.
     var live: [ManagerState] { all.filter { !$0.isEnded } }
 
-    /// The sorted restore identifiers of the managers that are at work, and of `cause`, whose request
-    /// launches the app.
+    /// The sorted restore identifiers of `cause`, and of the managers that advertise or have subscribers.
     ///
-    /// A manager is at work if the system advertises for it or it has subscribers.
+    /// `cause` is the manager whose event launches the app, or `nil` if there is none.
     func restoreIdentifiers(launchedFor cause: ManagerState?) -> [String] {
         all.filter { $0.isAtWork || $0 === cause }.compactMap(\.restoreIdentifier).sorted()
     }

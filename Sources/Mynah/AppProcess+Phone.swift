@@ -3,7 +3,7 @@ import MynahLifecycle
 
 // The effects of a restarted or locked phone on an app.
 extension AppProcess {
-    /// Reports the app's Bluetooth state to its managers, after it changed for a reason other than the radio.
+    /// Reports the app's Bluetooth state to its managers, after a change that the radio did not cause.
     func bluetoothChanged() {
         let state = bluetoothState(ports.states.phone)
         for manager in managers { manager.note(.stateChanged(state)) }
@@ -36,10 +36,9 @@ extension AppAccess {
         }
     }
 
-    /// Prevents events from relaunching the app until the user launches it; returns whether they could
-    /// before.
+    /// Prevents events from relaunching the app until the user launches it.
     ///
-    /// The user's next launch restores no state.
+    /// Returns `true` if events could relaunch it before. The user's next launch restores no state.
     package func forbidRelaunch() -> Bool {
         look { app, phone in
             defer {

@@ -30,7 +30,7 @@ final class AppProcess {
     private(set) var roster = AppRoster()
     private(set) var mail = AppMail()
     private var alarm = AppAlarm()
-    /// The suspended calls of the app's code that were made outside its callbacks.
+    /// The app's calls outside callbacks that wait until the app is no longer suspended.
     private(set) var suspended = Waiters()
     private var isStopped = false
     private var isLaunching = false
@@ -80,7 +80,9 @@ final class AppProcess {
 
     // MARK: Events
 
-    /// Passes an event to a manager's program, at once or when the app runs, or answers it for the program.
+    /// Passes an event to a manager's program, at once or when the app runs.
+    ///
+    /// Returns an error for a request that the app cannot receive.
     func pass(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         guard permission.isAllowed else { return .unheard(event) }
         switch event {
@@ -137,7 +139,7 @@ final class AppProcess {
     /// Has the phone carry out one of the app's requests at once.
     func request(_ request: AppRequest) { ports.work.tell(.app(number, request)) }
 
-    /// Handles an event of the app's life cycle, and returns the answer to `delivery`.
+    /// Handles an event of the app's life cycle, and returns the answer to the Bluetooth event in `delivery`.
     @discardableResult
     func handle(_ event: AppEvent, _ delivery: Delivery? = nil) -> RadioAnswer {
         let before = (mode: lifecycle.advertisingMode, state: lifecycle.state, serving: servingMode)
@@ -273,7 +275,8 @@ final class AppProcess {
         request(.loadPreserved(ofPeripherals: rules.isRelaunched(for: .peripheral)))
     }
 
-    /// Launches the app; `cause` is the peripheral manager whose request launches it.
+    /// Launches the app; `cause` is the peripheral manager whose event launches it, or `nil` if there is
+    /// none.
     private func launch(inBackground: Bool, for cause: ManagerState?) {
         request(.loadPreserved(ofPeripherals: true))
         // The system names no managers if the user launches the app, if the app uses scenes, or if it lacks

@@ -13,7 +13,6 @@ struct AppQueue {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds an event.
     mutating func append(_ entry: Entry) {
         if entries.count < Self.limit { entries.append(entry) } else { missed += 1 }
     }

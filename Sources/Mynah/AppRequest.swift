@@ -6,7 +6,7 @@ enum AppRequest: Sendable {
     case serve
     /// Stop the app's advertising, and do not resume it at a later launch.
     case forgetAdvertising
-    /// Withdraw the services of the app's managers.
+    /// Withdraw the services of the app's managers; with `forget`, the app has to add them again.
     case withdrawServices(forget: Bool)
     /// Load the state that another process preserved for the app's central managers, and with `ofPeripherals`
     /// for its peripheral managers.
@@ -17,7 +17,10 @@ enum AppRequest: Sendable {
     case forgetKeptCentrals
     /// Report the restored state and the Bluetooth state to the app's new managers.
     case introduce
-    /// End the managers of a process that has ended, and keep those that have a restore identifier.
+    /// End the managers of a process that has ended, and keep peripheral managers that have a restore
+    /// identifier.
+    ///
+    /// With `keepingCentrals`, such central managers are kept too.
     case endManagers(keepingCentrals: Bool)
     /// Update the scan, the pending connections and the alerts for the app's new state.
     case stateChanged

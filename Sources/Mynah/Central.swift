@@ -12,7 +12,8 @@ public struct Central: Hashable, Sendable, Identifiable {
     public var isPaired: Bool
     /// The ATT_MTU of the link, in bytes, or `nil` if it is not known yet.
     public var mtu: Int?
-    /// Whether the link was lost, and neither side ended it.
+    /// Whether the link was lost, for example by a supervision timeout, and not ended by one of the two
+    /// devices.
     package var isLost = false
 
     init(_ peer: Peer, mtu: Int? = nil) {

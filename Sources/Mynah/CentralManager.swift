@@ -3,13 +3,13 @@ public import MynahLifecycle
 
 /// Discovers peripherals and connects to them (after CBCentralManager).
 ///
-/// An `App` or a `Phone` makes one, or it is alone on a radio. It runs on the radio's executor. Its events go
-/// to `events()`, or synchronously to a delegate, if the manager is made with one. A request to a
-/// `Peripheral` is a call that returns its answer.
+/// An `App` or a `Phone` makes one, or `init(radio:)` makes one that has a radio to itself. It runs on the
+/// radio's executor. Its events go to `events()`, or synchronously to a delegate, if the manager is made with
+/// one. A request to a `Peripheral` is a call that returns its answer.
 ///
 /// The manager of an app does not keep its phone alive; any other does. When the last reference to a manager
-/// is dropped, its scan, its connections and its registration end. If it is alone on a radio, the radio
-/// stops.
+/// is dropped, its scan, its connections and its registration for connection events end. If it has a radio to
+/// itself, the radio stops.
 ///
 /// ```swift
 /// let manager = CentralManager(radio: try HostRadio.virtual())
@@ -40,13 +40,13 @@ public actor CentralManager {
     private let radio: any CentralRadio
     /// The phone that this manager keeps alive, or `nil` for an app's manager.
     private let kept: Phone?
-    /// Whether this manager has a phone of its own, which starts and stops with it.
+    /// Whether this manager has a radio to itself, with a phone that starts and stops with the manager.
     private let isAlone: Bool
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// Makes a manager that is alone on a radio, which must not be started yet.
+    /// Makes a manager that has a radio to itself, which must not be started yet.
     ///
     /// A peripheral can read the name in `identity`. Events go to `delegate`, or else to `events()`.
     public init(
@@ -58,8 +58,9 @@ public actor CentralManager {
             sink: delegate.map { CentralManagerDelegateSink($0) })
     }
 
-    /// Makes a manager alone on a radio that has not been started; events go to `sink`, or else to
-    /// `events()`.
+    /// Makes a manager that has a radio to itself, which must not be started yet.
+    ///
+    /// Events go to `sink`, or else to `events()`.
     package init(
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
         options: Options = Options(), sink: (any CentralManagerSink)?
@@ -72,7 +73,7 @@ public actor CentralManager {
         (sink as? CentralManagerDelegateSink)?.attach(to: self)
     }
 
-    /// Makes a handle of a phone's manager, which keeps the phone `kept` alive.
+    /// Makes the `CentralManager` for a phone's manager; it keeps the phone `kept` alive.
     init(
         _ access: CentralAccess, _ radio: any CentralRadio, keeping kept: Phone?
     ) {
@@ -99,9 +100,9 @@ public actor CentralManager {
         }
     }
 
-    /// Ends the manager with its scan, its connections and its registration.
+    /// Ends the manager with its scan, its connections and its registration for connection events.
     ///
-    /// If it is alone on a radio, the radio stops.
+    /// If it has a radio to itself, the radio stops.
     public func stop() async {
         if isAlone, let kept { return await kept.stop() }
         access.look { manager, phone in
@@ -139,8 +140,8 @@ public actor CentralManager {
     ///
     /// A peripheral is reported once, and again when its advertisement changes. With `allowsDuplicates` each
     /// packet is reported. An app's scan discovers nothing in the background unless it names services, and
-    /// reports no duplicates there. The radio scans for all apps at once, so the interval and the window are
-    /// used only for a manager without an app.
+    /// reports no duplicates there. The radio scans for all apps at once, so it ignores the interval and the
+    /// window of an app's scan.
     ///
     /// An iPhone advertises the services of a background app as bits of its overflow area; several services
     /// share a bit. The iPhone is reported if the bit of a requested service is set. Throws `invalidState` if

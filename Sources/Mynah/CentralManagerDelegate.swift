@@ -10,8 +10,8 @@ import MynahSupport
 /// default implementation. The answer to a request is returned by its call, and is not reported here.
 ///
 /// A delegate keeps its state in plain properties, without a lock: it is called on that executor only. The
-/// manager keeps its delegate alive until the manager ends. A delegate that keeps a manager without an app
-/// keeps the phone on the air until `stop()`.
+/// manager keeps its delegate alive until the manager ends. If a delegate refers to a manager that belongs to
+/// no app, the phone stays on the air until `stop()`.
 public protocol CentralManagerDelegate {
     /// Receives each event, and returns the answer to `.pairing`, or else `.none`.
     ///
@@ -43,11 +43,11 @@ public protocol CentralManagerDelegate {
         for peripheral: Peripheral)
     /// The radio is lost; it recovers by itself if it can.
     ///
-    /// This is called for a manager without an app only. An app's manager gets the Bluetooth state instead.
+    /// A manager of an app gets the changed Bluetooth state instead of this call.
     func centralManager(_ manager: isolated CentralManager, didLoseRadio error: RadioError)
-    /// The radio recovered; like `didLoseRadio`, for a manager without an app only.
+    /// The radio recovered; a manager of an app gets the changed Bluetooth state instead of this call.
     func centralManagerDidRecoverRadio(_ manager: isolated CentralManager)
-    /// The radio gave a warning; like `didLoseRadio`, for a manager without an app only.
+    /// The radio gave a warning; only a manager that belongs to no app gets this call.
     func centralManager(_ manager: isolated CentralManager, didReceiveWarning warning: RadioWarning)
     /// `count` events were dropped, because more arrived than the queue of a suspended app holds.
     func centralManager(_ manager: isolated CentralManager, didMissEvents count: Int)
@@ -67,9 +67,10 @@ public protocol CentralManagerDelegate {
     ///
     /// This follows a `writeValue` that returned `false`, or `canSendWriteWithoutResponse` if it was `false`.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: isolated Peripheral)
-    /// A pairing needs an answer, as `PairingStep` describes; called for a manager without an app only.
+    /// A pairing needs an answer, as `PairingStep` describes.
     ///
-    /// Returns `.pairing`, `.pairingLater`, or `.none` for the default of the step.
+    /// Only a manager that belongs to no app gets this call. Returns `.pairing`, `.pairingLater`, or `.none`
+    /// for the default of the step.
     func peripheral(_ peripheral: isolated Peripheral, didRequestPairing step: PairingStep) -> RadioAnswer
     /// A peripheral paired.
     func peripheralDidPair(_ peripheral: isolated Peripheral)
@@ -190,7 +191,7 @@ final class CentralManagerDelegateSink: CentralManagerSink {
         self.delegate = Owned(delegate)
     }
 
-    /// Sets the manager whose events the sink receives; call it before the first event.
+    /// Sets the manager whose events go to the delegate; call it before the first event.
     func attach(to manager: CentralManager) {
         target.withLock { $0.manager = manager }
     }

@@ -55,7 +55,7 @@ public struct ValueUpdate: Sendable {
 
 /// The peripherals that a central manager registers for (after CBConnectionEventMatchingOption).
 public struct ConnectionEventMatching: Hashable, Sendable {
-    /// The services of which a matching peripheral has at least one that an app has discovered.
+    /// The services to match: a peripheral matches if an app has discovered at least one of them on it.
     public var services: [BluetoothUUID]
     /// The identifiers of matching peripherals.
     public var peripherals: [PeripheralIdentifier]
@@ -110,18 +110,20 @@ public enum CentralManagerEvent: Sendable {
     case servicesChanged(Peripheral, ClosedRange<AttributeHandle>, invalidated: [DiscoveredService])
     /// A peripheral paired.
     case paired(Peripheral)
-    /// A pairing needs an answer, as `PairingStep` describes; for a manager without an app only.
+    /// A pairing needs an answer, as `PairingStep` describes; only a manager that belongs to no app gets this
+    /// event.
     case pairing(Peripheral, PairingStep)
     /// There is buffer space again for a write without response to a peripheral.
     ///
     /// The event follows if `writeValue` returned `false`, or `canSendWriteWithoutResponse` was `false`, and
     /// only for the managers that got this result.
     case readyToWrite(Peripheral)
-    /// The radio is lost, and recovers by itself if it can; for a manager without an app only.
+    /// The radio is lost, and recovers by itself if it can; only a manager that belongs to no app gets this
+    /// event.
     case lost(RadioError)
-    /// The radio recovered; for a manager without an app only.
+    /// The radio recovered; only a manager that belongs to no app gets this event.
     case recovered
-    /// The radio gave a warning; for a manager without an app only.
+    /// The radio gave a warning; only a manager that belongs to no app gets this event.
     case warning(RadioWarning)
     /// This number of events were dropped, because the sequence was not read or the app was suspended for too
     /// long.

@@ -37,8 +37,8 @@ final class CentralTable {
         return nil
     }
 
-    /// Updates the table after an event of the radio; returns the events to report to the phone's sink and to
-    /// its managers.
+    /// Updates the table after an event of the radio; returns the events to report to the `PhoneSink` and to
+    /// the managers.
     ///
     /// Returns `nil` if the event is not about a link, or changes nothing.
     func note(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {

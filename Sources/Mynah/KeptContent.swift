@@ -38,7 +38,7 @@ extension JSON {
         return .object(members + [.init(Self.simulated, .bool(true))])
     }
 
-    /// Throws unless this is an object of the known version.
+    /// Throws unless this is a JSON object whose version is `known`.
     func checkVersion(_ known: Int) throws(PreservedStateProblem) {
         guard case .object = self else { throw .init(description: "it is not a JSON object") }
         guard let version = self["mynahState"] else { throw .init(description: "it has no version") }

@@ -131,7 +131,6 @@ package struct ManagerAccess: Sendable {
         }
     }
 
-    /// Stops advertising.
     func stopAdvertising() async {
         try? await ask { phone, reference in
             phone.memory.manager(reference)?.callbacks.advertisingCalls += 1

@@ -3,6 +3,8 @@ import MynahLifecycle
 
 /// The phone's state of one peripheral manager, which outlives the process that made it.
 ///
+/// The code that uses the manager, such as that of its app, is called the manager's program.
+///
 /// Belongs to a phone, and runs on the phone's executor.
 final class ManagerState {
     /// Services that were added by one call.
@@ -35,13 +37,13 @@ final class ManagerState {
         case ended
     }
 
-    /// The sink and the sequences through which the manager's owner receives events.
+    /// The `PeripheralSink` and the event sequences that get the manager's events.
     private struct Audience {
         var sink: (any PeripheralSink)?
         var readers = EventReaders<DeliveredEvent>()
     }
 
-    /// The last saved state of the manager, and the data outside the manager that the state contains.
+    /// The objects with which the manager's state is saved, and the last saved state.
     private struct Record {
         let files: PhoneFiles
         /// The centrals of the phone, for the names of subscribers.
@@ -58,7 +60,7 @@ final class ManagerState {
 
     /// The manager's number, which is unique while the phone lives.
     let number: UInt64
-    /// Increases with each launch of the app, so that handles of an earlier launch are recognized as old.
+    /// Increases with each launch of the app, so that references of an earlier launch are recognized as old.
     private(set) var epoch: UInt64 = 0
     /// The app of the manager, or `nil` for an accessory's manager.
     unowned let app: AppProcess?
@@ -92,7 +94,6 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// Makes the manager of an app.
     init(
         of app: AppProcess, restoreIdentifier: String?, _ files: PhoneFiles, _ memory: PhoneMemory,
         sink: (any PeripheralSink)?
@@ -144,7 +145,7 @@ final class ManagerState {
         return kept.isEmpty ? nil : kept
     }
 
-    /// Makes a handle for the manager's program, and gives it to the program's delegate.
+    /// Makes the `PeripheralManager` for the manager's program, and gives it to the program's delegate.
     func makeHandle(
         _ link: PhoneLink, _ radio: any PeripheralRadio, keeping phone: Phone? = nil
     ) -> PeripheralManager {
@@ -287,6 +288,9 @@ final class ManagerState {
     // MARK: Advertising
 
     /// Returns the manager's part of the phone's advertisement, or `nil` if it requests none.
+    ///
+    /// With `deferringChanges`, UUIDs that change in the background are advertised when the app is in the
+    /// foreground again.
     func part(deferringChanges: Bool) -> SharedAdvertisement.Part? {
         guard let app else {
             return accessoryAdvertisement.map { .init(manager: number, content: .accessory($0)) }

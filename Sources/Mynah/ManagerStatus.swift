@@ -7,7 +7,7 @@ package struct ManagerStatus: Sendable {
     package var advertising = AdvertisingReport.silent
     /// The attribute handles, as far as the radio reports them.
     package var handles: [AttributeKey: AttributeHandle] = [:]
-    /// The attributes that each central is subscribed to, as far as the radio names subscribers.
+    /// The attributes that each central is subscribed to, as far as the radio identifies subscribers.
     package var subscriptions: [Central.ID: [AttributeKey]] = [:]
 
     /// Makes a status without services and advertising.

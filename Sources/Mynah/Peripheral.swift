@@ -22,7 +22,7 @@ public actor Peripheral: Identifiable {
     /// A change of a peripheral, as its phone reports it.
     enum Change: Sendable {
         case heard(AdvertisementData)
-        /// The name of a restored peripheral in an earlier process.
+        /// The peripheral was restored, and an earlier process knew it by this name.
         case named(String)
         /// The GAP device name was read.
         case deviceName(String)
@@ -31,7 +31,7 @@ public actor Peripheral: Identifiable {
         case mtu(Int)
         case paired
         case value([UInt8], handle: AttributeHandle)
-        /// The services that were discovered before the process that discovered them ended.
+        /// The peripheral was restored with these services, which an earlier process had discovered.
         case restored([DiscoveredService])
         /// The delivery of a subscription to a characteristic, or `nil` if the subscription has ended.
         case subscription(AttributeHandle, Delivery?)

@@ -20,7 +20,7 @@ public actor PeripheralManager {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// Makes a handle of a phone's manager, which keeps the phone `kept` alive.
+    /// Makes the `PeripheralManager` for a phone's manager; it keeps the phone `kept` alive.
     init(
         _ access: ManagerAccess, restoreIdentifier: String?, _ radio: any PeripheralRadio,
         keeping kept: Phone?
@@ -74,8 +74,8 @@ public actor PeripheralManager {
 
     /// Queues the publication of services, for a callback, which cannot wait.
     ///
-    /// Requests of callbacks are carried out one after the other, in their order. The phone's sink gets an
-    /// error as the warning `servicesRefused`.
+    /// Requests of callbacks are carried out one after the other, in their order. The phone's `PhoneSink`
+    /// gets an error as the warning `servicesRefused`.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func add(_ services: [ServiceDefinition]) { access.addSoon(services) }
 
@@ -113,8 +113,8 @@ public actor PeripheralManager {
     /// Queues the start of advertising, for a callback, which cannot wait.
     ///
     /// Advertising starts when the services that callbacks added before are published, unless a call with
-    /// `await` starts or stops advertising first. `.advertisingChanged` follows, or the phone's sink gets an
-    /// error as the warning `advertisingRefused`.
+    /// `await` starts or stops advertising first. `.advertisingChanged` follows, or the phone's `PhoneSink`
+    /// gets an error as the warning `advertisingRefused`.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func startAdvertising(_ advertisement: Advertisement) {
         access.startAdvertisingSoon(advertisement)

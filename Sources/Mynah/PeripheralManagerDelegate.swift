@@ -174,7 +174,7 @@ final class PeripheralManagerDelegateSink: PeripheralSink {
         self.delegate = Owned(delegate)
     }
 
-    /// Sets the manager whose events the sink receives; call it before the first event.
+    /// Sets the manager whose events go to the delegate; call it before the first event.
     func attach(to manager: PeripheralManager) {
         target.withLock { $0.manager = manager }
     }

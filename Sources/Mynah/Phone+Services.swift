@@ -2,8 +2,9 @@ import MynahCore
 
 // Requests of managers to publish services.
 extension Phone {
-    /// Returns the manager that a handle refers to; throws `invalidState` if it has ended, or if its app may
-    /// not make requests.
+    /// Returns the manager that a reference identifies.
+    ///
+    /// Throws `invalidState` if the manager has ended, or if its app may not make requests.
     private func acting(_ reference: ManagerReference) throws(RadioError) -> ManagerState {
         guard let manager = memory.manager(reference) else {
             throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")

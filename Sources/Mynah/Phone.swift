@@ -5,12 +5,12 @@ import MynahSupport
 /// Owns a radio, and shares it among managers and apps.
 ///
 /// A phone with apps plays an iPhone; a phone with a manager and no app plays an accessory. It routes each
-/// request to the manager that published the service. The phone, its apps and its managers run on the
-/// radio's executor, so that a request needs no thread switch.
+/// request to the manager that published the service. The phone, its apps and its managers run on the radio's
+/// executor, so that a request needs no thread switch.
 ///
-/// When the last reference to a phone is dropped, its radio closes at once. A phone keeps its sink and the
-/// delegates of its apps and managers alive. If one of them refers to the phone, or to a manager without an
-/// app, the phone stays on the air until `stop()`.
+/// When the last reference to a phone is dropped, its radio closes at once. A phone keeps its `PhoneSink` and
+/// the delegates of its apps and managers alive. If one of them refers to the phone, or to a manager without
+/// an app, the phone stays on the air until `stop()`.
 public actor Phone {
     /// The steps between the start and the stop of the radio.
     private enum Stage {
@@ -35,7 +35,7 @@ public actor Phone {
     let advertiser: PhoneAdvertiser
     let meter: PhoneMeter
     private let ports: AppPorts
-    /// The central half of the phone.
+    /// The central role of the phone.
     let central: PhoneCentral
 
     /// The Bluetooth state.
@@ -55,7 +55,7 @@ public actor Phone {
     ///   - advertising: How the phone advertises for its apps.
     ///   - stateDirectory: The directory for preserved state, or `nil` to keep it in memory only.
     ///   - seed: The seed for peripherals' identifiers, or `nil` for random ones.
-    ///   - clock: The clock of the phone; each app has one of its own.
+    ///   - clock: The clock of the phone; each app also has its own clock.
     ///   - sink: Receives the events of the phone as a whole.
     public init(
         radio: any PeripheralRadio, identity: DeviceIdentity,

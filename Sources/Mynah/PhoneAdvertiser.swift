@@ -181,7 +181,8 @@ final class PhoneAdvertiser {
         self.report()
     }
 
-    /// Handles that the radio is off, which managers learn from the Bluetooth state.
+    /// Reports that nothing is advertised, because the radio is off; managers get the Bluetooth state
+    /// instead.
     func radioEnded() {
         advertisement.note(.silent)
         if let whole = advertisement.wholeReport() { reports.report(.advertisingChanged(whole)) }

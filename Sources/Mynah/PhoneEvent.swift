@@ -31,11 +31,11 @@ public enum PhoneEvent: Sendable {
     case peripheralPairing(Peer, PairingStep)
     /// A central read a static value of an app that does not run, and the system answered with these bytes.
     case answeredRead(ReadRequest, Central, [UInt8])
-    /// A request failed with an error of the radio or the phone, and not of a manager.
+    /// A request failed with an error, which the radio or the phone sent, and not a manager.
     case refused(RefusedRequest, Central)
     /// The phone advertises different data, or at a different interval.
     case advertisingChanged(AdvertisingReport)
-    /// An app gave up its connection to a device, but these apps still use the link.
+    /// An app gave up its connection to a device, but the apps with these names still use the link.
     case linkKept(DeviceAddress, by: [String])
     /// The link to a device of the phone's apps ended on the air.
     case linkEnded(DeviceAddress)
@@ -76,7 +76,7 @@ public struct PhoneAlert: Hashable, Sendable {
     public var app: String
     /// The event that the alert reports.
     public var cause: Cause
-    /// The address of the device, or `nil` if the alert is about none.
+    /// The address of the device, or `nil` if the alert is about Bluetooth that is off.
     public var address: DeviceAddress?
 }
 

@@ -38,9 +38,10 @@ final class PhoneFiles {
         return entries
     }
 
-    /// Returns the content of the file for `unkept`, or `unkept` if there is no usable file.
+    /// Reads the file that has the name of `unkept`, and returns its content.
     ///
-    /// A file that cannot be used is reported as a warning with this code.
+    /// Returns `unkept` if there is no usable file. A file that cannot be used is reported as a warning with
+    /// this code.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, warning code: String,
         _ parse: (JSON) throws(PreservedStateProblem) -> Content

@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// A weak reference to a phone, for its radio, its handles and its tasks.
+/// A weak reference to a phone, for its radio, its apps, its managers and its tasks.
 final class PhoneLink: RadioSink, CentralSink {
     private weak let target: Phone?
 
@@ -18,7 +18,7 @@ final class PhoneLink: RadioSink, CentralSink {
         run { $0.route(event) } ?? .none
     }
 
-    /// Routes an event of the central half on the radio's executor.
+    /// Routes an event of the central role on the radio's executor.
     func handle(_ event: CentralEvent) -> RadioAnswer {
         run { phone in
             phone.noteClient(event)

@@ -12,7 +12,7 @@ final class PhoneMemory {
     var managers: [ManagerState] = []
     var apps: [AppProcess] = []
     let centrals = CentralTable()
-    /// The number of the last manager or app.
+    /// The number that was last given to a manager or an app.
     private var lastNumber: UInt64 = 0
 
     init(_ states: RadioStates) {
@@ -51,7 +51,7 @@ final class PhoneMemory {
         app.handle(.transition(transition))
     }
 
-    /// Returns the manager that a handle refers to, or `nil` if its app or the phone has ended.
+    /// Returns the manager that a reference identifies, or `nil` if its app or the phone has ended.
     func manager(_ reference: ManagerReference) -> ManagerState? {
         managers.first { $0.number == reference.number && $0.epoch == reference.epoch && !$0.isEnded }
     }

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Reports events of a phone as a whole to the phone's sink.
+/// Reports events of a phone as a whole to its `PhoneSink`.
 final class PhoneReports: Sendable {
     private let sink: (any PhoneSink)?
     private let radio: any PeripheralRadio
@@ -13,10 +13,9 @@ final class PhoneReports: Sendable {
     /// Reports an event, which needs no answer.
     func report(_ event: PhoneEvent) { _ = sink?.handle(event) }
 
-    /// Reports an event that may be answered; returns `.none` if the phone has no sink.
+    /// Reports an event that may be answered; returns `.none` if the phone has no `PhoneSink`.
     func ask(_ event: PhoneEvent) -> RadioAnswer { sink?.handle(event) ?? .none }
 
-    /// Reports a warning.
     func warn(_ code: String, _ message: String) { report(.warning(RadioWarning(code, message))) }
 
     /// Reports a warning from another thread, unless the phone has been released.

@@ -14,14 +14,14 @@ enum PhoneTask: Sendable {
     case disconnect(Peer.ID)
     /// Withdraw services that a manager has dropped.
     case withdraw(PublishedServices.ID, [ServiceDefinition])
-    /// Ask the radio for the identity address of an awaited device.
+    /// Ask the radio for the identity address of a device that has a pending connection.
     case resolve(DeviceAddress)
-    /// Write a Client Characteristic Configuration descriptor; the first value is the number of the ledger's
-    /// action.
+    /// Write a Client Characteristic Configuration descriptor; the number identifies the action of
+    /// `SubscriptionLedger`.
     case configure(UInt64, SubscriptionWriter.Configuration, on: Peer.ID, Bool)
     /// Subscribe again after a restoration.
     indirect case subscribeAgain(CentralPreservation.Subscription)
-    /// Fail a call that waits for a connection.
+    /// Fail the waiting call with this number, because no connection was made.
     case giveUp(UInt64, RadioError)
     /// Report the restored state and the Bluetooth state to an app's new managers.
     case introduce(UInt64)
@@ -89,9 +89,9 @@ enum PhoneSignal: Sendable {
     case app(UInt64, AppRequest)
     /// A link of either role began or ended.
     case linksChanged
-    /// The phone, as a central, no longer uses a link that the device made.
+    /// No central manager uses this link any longer; it stays connected, because the device made it.
     case leave(Peer.ID)
-    /// The connector returned actions.
+    /// `PhoneConnector` returned actions to carry out.
     case connector([LinkInitiator.Action])
     /// The timeout of a call that waits for a connection elapsed.
     case timedOut(UInt64, RadioError)

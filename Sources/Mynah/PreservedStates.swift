@@ -25,8 +25,9 @@ struct PreservedStates {
         directory?.loadKnownPeripherals() ?? ([], nil)
     }
 
-    /// Returns the content of the file for `unkept`, or `unkept` if there is no usable file, and a warning
-    /// for the user.
+    /// Reads the file that has the name of `unkept`; returns its content, and a warning for the user.
+    ///
+    /// The content is `unkept` if there is no usable file.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
     ) -> (content: Content, warning: String?) {

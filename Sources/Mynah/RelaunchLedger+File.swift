@@ -5,7 +5,7 @@ import MynahSupport
 // The file of the relaunch ledger in a phone's state directory.
 extension RelaunchLedger: KeptContent {
     private static let version = 1
-    /// The highest number in a file, so that there is always a next one.
+    /// The largest number that is accepted from a file, so that later causes can get a higher one.
     private static let highest = 1 << 40
 
     var fileName: String { "relaunch.json" }
@@ -63,7 +63,7 @@ extension RelaunchLedger: KeptContent {
 }
 
 extension PhoneControl {
-    /// The ledger of an earlier run; empty if the file cannot be used.
+    /// The `RelaunchLedger` that an earlier run saved; empty if the file cannot be used.
     package static func relaunchLedger(of phone: isolated Phone) -> RelaunchLedger {
         phone.files.load(insteadOf: RelaunchLedger(), warning: "relaunchUnusable") {
             json throws(PreservedStateProblem) in try RelaunchLedger(json: json)

@@ -10,7 +10,7 @@ struct RequestedAdvertisement {
     /// Whether advertising was stopped after `settledUUIDs` was set.
     private var wasStopped = false
 
-    /// A preserved request.
+    /// Makes the state of a preserved request, or of no request.
     init(preserved advertisement: Advertisement? = nil) {
         self.advertisement = advertisement
         settledUUIDs = advertisement?.serviceUUIDs
@@ -27,6 +27,9 @@ struct RequestedAdvertisement {
     }
 
     /// Returns the manager's part of the phone's advertisement, or `nil` if there is no request.
+    ///
+    /// With `deferringChanges`, UUIDs that change in the background are advertised when the app is in the
+    /// foreground again.
     mutating func part(_ mode: AdvertisingMode, deferringChanges: Bool) -> AppAdvertisement? {
         guard let advertisement else { return nil }
         var uuids = advertisement.serviceUUIDs

@@ -18,7 +18,6 @@ public struct RestoredState: Hashable, Sendable {
         /// Whether the subscription is active; otherwise it waits until the central subscribes again.
         public var isLive: Bool
 
-        /// Makes a subscriber.
         package init(attribute: AttributeKey, address: DeviceAddress?, isLive: Bool) {
             self.attribute = attribute
             self.address = address
@@ -28,7 +27,6 @@ public struct RestoredState: Hashable, Sendable {
 
     var isEmpty: Bool { services.isEmpty && advertisement == nil && subscribers.isEmpty }
 
-    /// Makes a state.
     package init(services: [ServiceDefinition], advertisement: Advertisement?, subscribers: [Subscriber]) {
         self.services = services
         self.advertisement = advertisement

@@ -79,13 +79,13 @@ struct SharedAdvertisement {
         epoch += 1
     }
 
-    /// Repeats the request to the radio, even for an advertisement that was requested before.
+    /// Makes the next step a request to the radio, even if the advertisement is the one requested before.
     mutating func requestAgain() {
         epoch += 1
         if sent != .nothing { sent = .unsettled }
     }
 
-    /// Returns the radio's next step for these parts, in the order in which the managers began to advertise.
+    /// Returns the phone's next step for these parts, in the order in which the managers began to advertise.
     mutating func next(_ parts: [Part]) -> Step {
         guard !isHeld else { return .none }
         guard !isSilenced, let advertisement = compose(parts) else {

@@ -226,8 +226,9 @@ public final class StateDirectory: Sendable {
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
     }
 
-    /// The content of the file for `unkept`, or `nil` if there is none, and a warning if the file cannot be
-    /// used.
+    /// The content of the file that has the name of `unkept`, or `nil` if there is none.
+    ///
+    /// The warning is `nil` unless the file cannot be used.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
     ) -> (content: Content?, warning: String?) {

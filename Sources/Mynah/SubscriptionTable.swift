@@ -24,7 +24,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// Ends a subscription; without a central, the subscriptions of all unidentified centrals.
+    /// Ends the subscription of a central, or those of all unidentified centrals if `central` is `nil`.
     mutating func unsubscribe(_ central: Peer.ID?, from attribute: AttributeKey) {
         guard var entry = entries[attribute] else { return }
         if let central { entry.named.removeAll { $0 == central } } else { entry.unnamed = false }

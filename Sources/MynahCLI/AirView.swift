@@ -146,7 +146,7 @@ struct AirView {
         return groups.map { "omitted: \($0.items.joined(separator: ", ")): \($0.reason)" }
     }
 
-    /// The name of an item; for a UUID in a list, with the UUID's name.
+    /// The name of an omitted item, with the name of the UUID if the item is a UUID in a list.
     private func name(of item: String) -> String {
         for (index, uuid) in (profile.advertising?.advertisement.serviceUUIDs ?? []).enumerated()
         where item == "serviceUUIDs[\(index)]" {

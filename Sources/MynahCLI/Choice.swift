@@ -28,7 +28,7 @@ enum Choice {
         type.allCases.map(\.rawValue)
     }
 
-    /// The completion of the words in a shell.
+    /// The shell completion of the words.
     static func completion<Value: RawRepresentable & CaseIterable>(of type: Value.Type) -> CompletionKind
     where Value.RawValue == String {
         .list(words(of: type))

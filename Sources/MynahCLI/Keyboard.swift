@@ -5,7 +5,7 @@ import MynahSupport
 
 import Glibc
 
-/// The keyboard of the terminal of a run, also if the run's output is not a terminal.
+/// The keyboard of the terminal of a run, even if the run's output is not a terminal.
 final class Keyboard: Sendable {
     private struct State {
         var typed = TypedKeys()
@@ -118,7 +118,7 @@ final class Keyboard: Sendable {
         tcsetattr(0, TCSANOW, &settings)
     }
 
-    /// Sets the terminal again after the process was stopped.
+    /// Sets the terminal for typed keys again, after the process was stopped.
     ///
     /// Returns `false` if another job has the terminal, or after `end`.
     func takeAgain() -> Bool {

@@ -43,7 +43,9 @@ enum KnownRadio: String, CaseIterable {
         return report
     }
 
-    /// The radio's report for an advertisement, with these capabilities, or with the default ones for `nil`.
+    /// The radio's report for an advertisement.
+    ///
+    /// If `known` is `nil`, the default capabilities are assumed.
     func report(
         _ advertisement: Advertisement, _ known: RadioCapabilities? = nil
     ) throws(AdvertisementError) -> AdvertisingReport {

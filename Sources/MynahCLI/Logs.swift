@@ -1,7 +1,7 @@
 import Logging
 import MynahEmulator
 
-/// Writes log lines to standard error, with times in the form of events.
+/// Writes log lines to standard error, with times in the format of events.
 struct Logs: LogHandler {
     let label: String
     var logLevel: Logger.Level

@@ -137,7 +137,8 @@ private enum ParentProcess {
     ///
     /// Process 1, or the nearest ancestor that requested this, such as a user's systemd, adopts such a
     /// process. A process is in the session of the process that started it, which may be process 1, for
-    /// example in a container. For the leader of a session, this cannot be found out.
+    /// example in a container. If this process leads a session, the result is `false`, because this cannot be
+    /// determined.
     private static func isAdopter(_ parent: pid_t) -> Bool {
         let own = getsid(0)
         guard own != getpid() else { return false }

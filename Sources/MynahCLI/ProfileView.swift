@@ -98,7 +98,7 @@ enum ProfileView {
         return .object(members)
     }
 
-    /// The differences from the default rules for sending the values, by the names of the keys.
+    /// The differences from the default rules for sending the values, by their keys in a profile.
     private static func updates(of characteristic: Profile.Characteristic) -> [(name: String, word: String)] {
         let subscription: [(String, String)] =
             switch characteristic.updates.subscription {
@@ -146,7 +146,7 @@ enum ProfileView {
         return lines
     }
 
-    /// The limits for links that the profile sets, by the names of the keys.
+    /// The limits for links that the profile sets, by their keys in a profile.
     static func limits(of profile: Profile) -> [(name: String, number: Int)] {
         let device = profile.device
         let (mtu, keySize) = (profile.marks["mtu"], profile.marks["security.keySize"])

@@ -12,9 +12,9 @@ extension RadioChoice {
     /// The transports that `hci:` supports, for a help text.
     static var transports: String { HCITransportAddress.forms.joined(separator: ", ") }
 
-    /// The completion of the choices for a device in a shell.
+    /// The shell completion of the choices for a device.
     static let completion = completion(deviceWords)
-    /// The completion of the choices for a phone in a shell.
+    /// The shell completion of the choices for a phone.
     static let phoneCompletion = completion(phoneWords)
 
     private static func completion(_ words: [String]) -> CompletionKind {

@@ -19,7 +19,7 @@ final class RunOutput: RunObserver, RunKeys {
         var call: @Sendable () -> Void
     }
 
-    /// The state of the keys for apps.
+    /// The apps to which keys apply, and the streams that get the effects of keys.
     private struct Keys {
         var apps: AppKeys
         /// The stream of key input for each emulator.

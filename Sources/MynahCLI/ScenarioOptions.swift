@@ -30,7 +30,9 @@ struct ScenarioOptions: ParsableArguments {
         return nil
     }
 
-    /// Writes a report to the file of `--report`, if there are both; returns the error, or `nil`.
+    /// Writes a report to the file of `--report`; returns the error, or `nil` if it succeeded.
+    ///
+    /// Does nothing without a report or without the option.
     func write(_ text: String?) -> CommandFailure? {
         guard let report, let text else { return nil }
         do throws(KeptFile.Problem) {

@@ -6,7 +6,7 @@ import MynahSupport
 
 /// The environment of a command: its input and output, its interruption, and its time.
 struct Surroundings: Sendable {
-    /// The output and input of a command without a process of its own.
+    /// The output and input of a command that runs inside another process, for example in a test.
     struct Texts: Sendable {
         /// Receives the text for standard output.
         var output: @Sendable (String) -> Void
@@ -18,7 +18,8 @@ struct Surroundings: Sendable {
 
     /// Interrupts the command.
     let interruption = Interruption()
-    /// The output and input of a command without a process of its own, or `nil` if it has one.
+    /// The output and input of a command that runs inside another process, or `nil` if it has a process of
+    /// its own.
     let texts: Texts?
     /// The time that the command shares with others, or `nil` if it has its own.
     private let time: RunTime?
@@ -98,6 +99,6 @@ extension StagedCommand {
 }
 
 extension RadioWarning {
-    /// Whether the warning only reports that a radio waits.
+    /// Whether the warning only reports that a radio waits, for example for the bus or for a controller.
     var isWait: Bool { code.hasPrefix("waitingFor") }
 }

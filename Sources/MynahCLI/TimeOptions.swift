@@ -37,9 +37,10 @@ struct TimeOptions: ParsableArguments {
     /// The seed of a run, or `nil`; with virtual time, it is random if the user gives none.
     func seed(in time: RunTime) -> UInt64? { seed ?? time.seed }
 
-    /// Returns a function that writes a note about a run with virtual time, or `nil` for any other run.
+    /// Returns a function that writes an `AirNote`, by which other processes find the run.
     ///
-    /// No other process can join the simulated radio range of such a run.
+    /// Returns `nil` unless the run has virtual time. No other process can join the radio range of such a
+    /// run.
     private func note(about plan: RunPlan) -> (@Sendable () -> AirNote?)? {
         guard clock.isVirtual else { return nil }
         let devices = plan.isServer ? "mynah serve" : NameList.text(plan.names)

@@ -13,7 +13,9 @@ package enum EventText {
         return "\(event.time.localClock)  \(name)"
     }
 
-    /// The line of an event after the name of its device: the one in the event, or else `device`.
+    /// The line of an event, which begins with the name of its device.
+    ///
+    /// The name is `device` if the event itself has none.
     package static func line(of event: DeviceEvent, device: String) -> String {
         var event = event
         let device = event.device ?? device

@@ -4,7 +4,7 @@ package import MynahEmulator
 package protocol LiveModel: Sendable {
     /// Whether the content currently changes with time, without an event.
     mutating func isMoving(now: WallTime) -> Bool
-    /// The lines for a screen of this size; `digits` are those typed so far of a passkey.
+    /// The lines for a screen of this size; `digits` are the digits of a passkey that were typed so far.
     func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String]
     /// The lines that remain on a terminal of this width after the end.
     func summary(width: Int) -> [String]

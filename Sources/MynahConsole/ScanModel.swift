@@ -13,7 +13,7 @@ package struct ScanModel: LiveModel {
     /// The place of the scan for the title, as in "on the virtual radio".
     private let place: String
     private let known: [BluetoothUUID]
-    /// Whether the scan can receive a device that this user plays.
+    /// Whether other processes of this user can emulate devices that the scan receives.
     private let hearsOwnDevices: Bool
     /// The lower-case text that names or addresses must contain, or `nil` to show all devices.
     private let wanted: String?
@@ -139,7 +139,7 @@ package struct ScanModel: LiveModel {
         return order.filter { devices[$0].map(isWanted) ?? false }
     }
 
-    /// The line about one device, without a table.
+    /// The line about one device, for output without a table.
     package func text(of device: HeardDevice) -> String {
         [
             ScreenLine.pad(device.address.description, 17), ScreenLine.pad(device.name ?? "", 24),

@@ -30,7 +30,7 @@ struct ScreenAir {
         AirWords.of(whole, among: known, naming: true)
     }
 
-    /// The advertising in words, each followed by its bytes.
+    /// The advertising in words, each part followed by its bytes.
     func lines(among known: [BluetoothUUID], width: Int) -> [String] {
         func lines(_ title: String, _ bytes: [UInt8], _ more: [String]) -> [String] {
             let words = AirWords.of(AdvertisementData(bytes), among: known, naming: true) + more

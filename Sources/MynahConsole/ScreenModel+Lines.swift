@@ -199,7 +199,7 @@ extension ScreenModel {
         return section
     }
 
-    /// A hint how a central can find the first advertising device.
+    /// A hint that says how a central can find the first advertising device.
     private func hint(_ width: Int) -> [String] {
         guard let device = devices.first(where: { $0.air != nil && $0.state == "running" }),
             let name = device.air?.name ?? device.address?.description

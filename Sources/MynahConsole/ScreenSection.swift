@@ -6,7 +6,8 @@ struct ScreenSection {
     var noun: (one: String, many: String)
     /// The lines of each item.
     var items: [[String]]
-    /// The number of further items, which are not in `items` because no screen of this height has room.
+    /// The number of further items, which are not in `items` because a screen of this height has no room for
+    /// them.
     var hidden = 0
 
     /// The number of rows for all items; hidden items count one row each.
@@ -26,7 +27,7 @@ struct ScreenSection {
         return lines + ["and " + hidden.counting("more " + noun.one, "more " + noun.many)]
     }
 
-    /// Divides rows between sections that want given numbers of rows.
+    /// Divides rows between sections; `wanted` are the numbers of rows that they need.
     ///
     /// Each section gets the same number, and rows that it does not need go to the others.
     static func divide(_ rows: Int, among wanted: [Int]) -> [Int] {

@@ -4,20 +4,21 @@ import MynahCore
 enum FaultAction: Sendable {
     /// Report that a fault was applied.
     case report(FaultFiring)
-    /// Pass an event to the sink.
+    /// Pass an event to the device.
     case pass(RadioEvent)
     /// Carry out a step at this time.
     case wait(until: Duration, FaultStep)
     /// Do a job on the radio, after all earlier jobs.
     case work(FaultJob)
-    /// Have the radio lose the bond with a central, or all bonds if the central is `nil`.
+    /// Have the radio delete its bond with a central, or all bonds if the central is `nil`.
     case loseBond(Peer.ID?, FaultEffect.LostBond)
-    /// Set whether requests that the radio answers by itself are passed to the faults.
+    /// Set whether the radio asks the faults about requests that it would otherwise answer by itself.
     case arm(Bool)
-    /// Set or remove the attribute's value in the radio, so that it answers reads by itself or asks the sink.
+    /// Set the attribute's static value in the radio, which then answers reads, or remove it, so that the
+    /// device answers them.
     case show(AttributeKey)
 
-    /// The action that passes a warning to the sink.
+    /// The action that passes a warning to the device.
     static func warn(_ message: String) -> FaultAction {
         .pass(.warning(RadioWarning("faultFailed", message)))
     }
@@ -27,15 +28,20 @@ enum FaultAction: Sendable {
 enum FaultStep: Sendable {
     /// Apply the faults whose time has come; the value is the time of the first one.
     case applyDue(Duration)
-    /// Carry out the delayed effect of a fault, if the central's connection still has this number.
+    /// Carry out the delayed effect of a fault.
+    ///
+    /// `link` is the number of the central's connection; after the end of that connection, nothing happens.
     case carryOut(FaultEffect, by: String, of: Peer.ID?, link: Int?)
-    /// End the effect of a fault, unless it was restarted after this number.
+    /// End the effect of a fault that began with this number; if the effect has begun again since, nothing
+    /// happens.
     case end(String, number: Int)
     /// Release a delayed answer.
     case give(HeldAnswer)
-    /// Pass the verdict on a delayed request to the radio, if the central's connection still has this number.
+    /// Pass the verdict on a delayed request to the radio.
+    ///
+    /// `link` is the number of the central's connection; after the end of that connection, nothing happens.
     case release(LowerVerdict, of: Peer.ID, link: Int?)
-    /// Send a value that was held until the next one, because no next one came in time.
+    /// Send a value that was held back to follow the next value, because no next value came in time.
     case stopKeeping(HeldValues.Value)
     /// Send the values whose delay has ended.
     case flush

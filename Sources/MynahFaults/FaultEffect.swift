@@ -49,7 +49,7 @@ package enum FaultEffect: Hashable, Sendable {
     /// The default reason of `disconnect`: 0x13, Remote User Terminated Connection.
     package static let usualReason: UInt8 = 0x13
 
-    /// The reaction to a central that encrypts the link with the key of a lost bond.
+    /// The reaction to a central that encrypts the link with the key of a bond that a fault deleted.
     package enum LostBond: String, CaseIterable, Hashable, Sendable {
         /// HCI LE Long Term Key Request Negative Reply: encryption fails with 0x06, PIN or Key Missing.
         case reject

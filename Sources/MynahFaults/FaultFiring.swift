@@ -9,7 +9,6 @@ package struct FaultFiring: Hashable, Sendable {
     /// The central, or `nil` if there is none, or if there are several.
     package var central: Peer.ID?
 
-    /// Makes a firing.
     package init(fault: String, trigger: FaultTrigger.Kind, central: Peer.ID? = nil) {
         self.fault = fault
         self.trigger = trigger

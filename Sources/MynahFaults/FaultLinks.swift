@@ -5,7 +5,7 @@ struct FaultLinks: Sendable {
     /// A long read of a central.
     struct Reading: Sendable {
         var attribute: AttributeKey
-        /// The whole value that the central is reading, or `nil` if each part is requested from the sink.
+        /// The whole value that the central is reading, or `nil` if each part is requested from the device.
         var value: [UInt8]?
     }
 

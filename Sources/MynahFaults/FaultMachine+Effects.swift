@@ -17,7 +17,7 @@ extension FaultMachine {
         return [.wait(until: now + decision.delay, step)]
     }
 
-    /// Carries out an effect, if the central's connection still has this number.
+    /// Carries out an effect, unless the central's connection with the number `link` has ended.
     mutating func carryOut(
         _ effect: FaultEffect, by name: String, of central: Peer.ID?, link: Int?, at now: Duration
     ) -> [FaultAction] {
@@ -63,7 +63,10 @@ extension FaultMachine {
         (central.map { [$0] } ?? links.ids(for: nil)).map { .work(.disconnect($0, reason: reason)) }
     }
 
-    /// Ends the effect of a fault, unless the effect was restarted after `number`.
+    /// Ends the effect of a fault.
+    ///
+    /// Each beginning of an effect has a number. With `number`, the effect does not end if it has begun again
+    /// since.
     mutating func end(_ name: String, number: Int? = nil) -> [FaultAction] {
         let ended = advertising.end(name, number: number)
         return (ended.isSilence ? [.work(.reappear)] : []) + (ended.isChange ? [.work(.advertiseAgain)] : [])
@@ -72,8 +75,9 @@ extension FaultMachine {
 
     // MARK: Services and advertisements
 
-    /// The services to publish: without those that faults have removed, and with the values that no fault
-    /// changes.
+    /// The services to publish, without those that faults have removed.
+    ///
+    /// An attribute has its static value only if no fault may change that value.
     func shown(_ definitions: [ServiceDefinition]) -> [ServiceDefinition] {
         services.shown(definitions) { rules.concerns(.read, of: $0) }
     }

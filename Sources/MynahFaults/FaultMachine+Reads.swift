@@ -2,7 +2,7 @@ import MynahCore
 
 // Reads of values that the radio would answer by itself, and reads in parts.
 extension FaultMachine {
-    /// The answer to a later part of a long read, or `nil` if the whole value is not known here.
+    /// The answer to a later part of a long read, or `nil` if the device has to answer each part.
     func rest(_ request: ReadRequest) -> PendingReply.Outcome? {
         links.reading(request)?.value.map { request.part(of: $0) }
     }

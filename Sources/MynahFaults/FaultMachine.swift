@@ -21,7 +21,8 @@ struct FaultMachine: Sendable {
     var services = FaultedServices()
     var advertising = FaultedAdvertising()
     var linked = LinkedEffects()
-    /// The time of the scheduled step that applies the next fault with a time, or `nil` if none is scheduled.
+    /// The time of the scheduled step that applies the next fault whose trigger is a time, or `nil` if none
+    /// is scheduled.
     private var nextDue: Duration?
 
     /// Makes the machine of a device that has not started yet.
@@ -54,7 +55,7 @@ struct FaultMachine: Sendable {
     /// Cancels the scheduled step, because the radio is about to stop.
     mutating func stopWaiting() { nextDue = nil }
 
-    /// Handles the end of the radio.
+    /// Resets the state, because the radio was stopped.
     mutating func stop() {
         capabilities = nil
         links = FaultLinks()
@@ -95,7 +96,7 @@ struct FaultMachine: Sendable {
         return (fault, end(name) + changed([fault]))
     }
 
-    /// Replaces attribute keys.
+    /// Replaces the keys of attributes in the faults.
     mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) -> [FaultAction] {
         rules.rekey(mapping)
         return changed()
@@ -136,7 +137,7 @@ struct FaultMachine: Sendable {
         return actions + waitForDue()
     }
 
-    /// Schedules a step for the next fault with a time, unless an earlier step is scheduled.
+    /// Schedules a step for the next fault whose trigger is a time, unless an earlier step is scheduled.
     private mutating func waitForDue() -> [FaultAction] {
         guard let due = rules.nextDue, nextDue.map({ due < $0 }) ?? true else { return [] }
         nextDue = due

@@ -19,10 +19,9 @@ package struct FaultRules: Sendable {
         package var isDenied: Bool
         /// `true` if only faults that name the attribute apply, and not those for all attributes.
         ///
-        /// This is so for attributes of the radio itself.
+        /// This is the case for Client Characteristic Configurations.
         package var isNamedAlone: Bool
 
-        /// Makes an operation.
         package init(
             _ kind: FaultTrigger.Operation, of attributes: [AttributeKey] = [], isDenied: Bool = false,
             isNamedAlone: Bool = false
@@ -43,7 +42,6 @@ package struct FaultRules: Sendable {
         /// The number of the central in the order of connecting, counted from 1, or 0 if it is not known.
         package var order: Int
 
-        /// Makes a central.
         package init(_ id: Peer.ID, address: DeviceAddress? = nil, order: Int = 0) {
             self.id = id
             self.address = address
@@ -70,10 +68,10 @@ package struct FaultRules: Sendable {
         /// Whether no fault applies to the operation.
         package var isNothing: Bool { applied.isEmpty }
 
-        /// Adds a fault that applies; returns `false` if it has no delay and another fault's effect was added
-        /// before.
+        /// Adds a fault that applies to the operation; returns `false` if the fault changes nothing.
         ///
-        /// Only the effect of the first fault is used, but all delays are added.
+        /// All delays are added, but only the first effect is used. So a fault without a delay changes
+        /// nothing if another fault has already added an effect.
         fileprivate mutating func add(_ fault: Fault) -> Bool {
             guard effect == nil || fault.effect == nil || fault.delay > .zero else { return false }
             applied.append(fault.name)
@@ -266,7 +264,7 @@ package struct FaultRules: Sendable {
         return decisions
     }
 
-    /// Counts an application of these faults without an operation.
+    /// Counts that these faults were applied, without counting an operation.
     mutating func countApplied(_ names: [String]) {
         for index in names.compactMap(index) { entries[index].timesApplied += 1 }
     }
@@ -304,7 +302,7 @@ private struct ArmedFaults {
         ofOne[attribute] = count == 0 ? nil : count
     }
 
-    /// `true` if a fault applies to this attribute, or, for `nil`, if there is any fault.
+    /// `true` if a fault can apply to this attribute, or to any attribute if `attribute` is `nil`.
     func concern(_ attribute: AttributeKey?) -> Bool {
         guard let attribute else { return total > 0 }
         return ofAll > 0 || ofOne[attribute] != nil

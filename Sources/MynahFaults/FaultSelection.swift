@@ -7,7 +7,7 @@ package import MynahCore
 package struct FaultSelection: Hashable, Sendable {
     /// The numbers of the selected operations, counted from 1.
     package enum Ordinals: Hashable, Sendable {
-        /// All.
+        /// All operations.
         case all
         /// A range of numbers: `3`, `1..2`.
         case range(ClosedRange<Int>)
@@ -56,7 +56,7 @@ package enum FaultCentral: Hashable, Sendable {
     case order(Int)
 }
 
-/// A condition for a fault, which the device's owner evaluates.
+/// A condition for a fault, which the program that emulates the device evaluates.
 package enum FaultCondition: Hashable, Sendable {
     /// A variable of the device, compared with a constant.
     case variable(String, Comparison, Constant)

@@ -8,7 +8,7 @@ package struct FaultSupport: Hashable, Sendable {
     package var triggers: [FaultEffect.Kind: Set<FaultTrigger.Kind>]
     /// The reasons with which the radio can end a link.
     package var disconnectReasons: [UInt8]
-    /// The ways in which the radio can lose a bond.
+    /// The supported reactions to a central that uses the key of a bond that a fault deleted.
     package var lostBonds: Set<FaultEffect.LostBond>
     /// `true` if the radio refuses connections by advertising as not connectable.
     ///
@@ -19,7 +19,7 @@ package struct FaultSupport: Hashable, Sendable {
     /// `true` if faults can apply to requests for Client Characteristic Configurations.
     package var reachesConfigurations = true
 
-    /// The triggers with which each effect can do something on some radio.
+    /// The triggers with which each effect makes sense on at least one radio.
     package static let meaningful: [FaultEffect.Kind: Set<FaultTrigger.Kind>] = {
         let requests: Set<FaultTrigger.Kind> = [.read, .write, .subscribe, .discover, .mtu]
         let links = requests.union([.notify, .connect, .pair])
@@ -44,7 +44,7 @@ package struct FaultSupport: Hashable, Sendable {
         ]
     }()
 
-    /// The support of Mynah's own host.
+    /// The faults that Mynah's own host can carry out.
     package static let ownHost = FaultSupport(
         triggers: meaningful,
         disconnectReasons: [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B],
@@ -56,7 +56,9 @@ package struct FaultSupport: Hashable, Sendable {
             .vanish: "the controller is reset and advertises nothing",
         ])
 
-    /// The support of bluetoothd, which handles discovery, the MTU and subscriptions by itself.
+    /// The faults that the BlueZ radio can carry out.
+    ///
+    /// bluetoothd handles discovery, the MTU and subscriptions by itself.
     package static let bluez: FaultSupport = {
         let unseen: Set<FaultTrigger.Kind> = [.discover, .mtu]
         var triggers = meaningful.mapValues { $0.subtracting(unseen) }

@@ -12,14 +12,16 @@ package protocol VanishingRadio: ControllableRadio {
     func reappear() async throws(RadioError)
 }
 
-/// A radio in which faults can also apply below the sink: Mynah's own host.
+/// A radio in which faults can also change requests that it answers by itself: Mynah's own host.
 package protocol FaultableRadio: VanishingRadio {
     /// Sets the faults that decide about requests that the radio otherwise answers by itself.
     ///
-    /// If `faults` is `nil`, the radio answers them as usual.
+    /// If `faults` is `nil`, the radio answers them without asking.
     func setLowerFaults(_ faults: (any LowerFaults)?)
 
-    /// Sets whether any fault may apply. If not, requests are answered as usual, without calling `verdict`.
+    /// Sets whether any fault may apply.
+    ///
+    /// If not, the radio answers requests without calling `verdict`.
     func armLowerFaults(_ isArmed: Bool)
 
     /// Passes the verdict on a central's delayed request; does nothing if there is none.
@@ -75,7 +77,7 @@ package struct ConfigurationKey: Hashable, Sendable {
 
 /// The decision about a request that a radio answers by itself.
 package enum LowerVerdict: Hashable, Sendable {
-    /// The request is answered as usual.
+    /// The radio answers the request as it would without faults.
     case proceed
     /// The request is answered with this error.
     case refuse(ATTError)

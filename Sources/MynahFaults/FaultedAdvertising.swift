@@ -19,7 +19,7 @@ struct FaultedAdvertising: Sendable {
     private(set) var told = RadioState.poweredOn
     private var changes: [(fault: String, change: AdvertisementChange, number: Int)] = []
     private var lastNumber = 0
-    /// The faults that make the device disappear, with their numbers.
+    /// The faults that make the device disappear, each with the number that `silence` returned.
     private(set) var silent: [String: Int] = [:]
 
     /// An advertisement with the changes of the faults, applied in the order in which they began.
@@ -105,7 +105,10 @@ struct FaultedAdvertising: Sendable {
         var isSilence = false
     }
 
-    /// Ends the effect of a fault; if `number` is given, only if the effect was not restarted after it.
+    /// Ends the effect of a fault.
+    ///
+    /// Each beginning of an effect has a number. With `number`, the effect does not end if it has begun again
+    /// since.
     mutating func end(_ fault: String, number: Int? = nil) -> Ended {
         var ended = Ended()
         let count = changes.count

@@ -2,8 +2,8 @@ import MynahCore
 
 /// The services that a device has published, with the changes of the faults.
 ///
-/// Faults may have removed some services. The radio asks the sink for values that a fault may change, instead
-/// of answering by itself.
+/// Faults may have removed some services. The radio asks the device for values that a fault may change,
+/// instead of answering by itself.
 struct FaultedServices: Sendable {
     /// Services that were published together.
     struct Batch: Sendable {
@@ -17,7 +17,7 @@ struct FaultedServices: Sendable {
 
     private(set) var batches: [PublishedServices.ID: Batch] = [:]
     private var lastID: UInt32 = 0
-    /// The static values, with which the radio or `FaultyRadio` answers reads without asking the sink.
+    /// The static values, with which the radio or `FaultyRadio` answers reads without asking the device.
     private(set) var values: [AttributeKey: [UInt8]] = [:]
     /// The attributes with a static value.
     var keysWithValue: [AttributeKey] { values.keys.sorted { $0.rawValue < $1.rawValue } }

@@ -49,7 +49,7 @@ extension FaultyRadio {
         return changed(ask(whole), by: decision, request)
     }
 
-    /// Gets the value for a read: from this layer if it is a static value, or else from the sink.
+    /// Gets the value for a read: the static value if there is one, or else the device's answer.
     private func ask(_ request: ReadRequest) -> RadioAnswer {
         guard let answer = machine.ownAnswer(to: request) else { return ask(.read(request)) }
         pass(answer.event)
@@ -77,7 +77,7 @@ extension FaultyRadio {
         }
     }
 
-    /// Returns the answer to a request, as changed by the decision; `ask` asks the sink.
+    /// Returns the answer to a request, as changed by the decision; `ask` asks the device.
     private func answer(
         _ decision: FaultRules.Decision, to central: Peer.ID, _ key: AttributeKey?,
         _ access: RefusedRequest.Access, ask: () -> RadioAnswer
@@ -100,7 +100,7 @@ extension FaultyRadio {
 
     // MARK: Answers
 
-    /// Delays an answer; an answer that the sink gives after the delay is not delayed further.
+    /// Delays an answer; an answer that the device gives after the delay is not delayed further.
     private func held(_ answer: RadioAnswer, for delay: Duration) -> RadioAnswer {
         guard delay > .zero else { return answer }
         let held = HeldAnswer(answer)
@@ -108,7 +108,7 @@ extension FaultyRadio {
         return .later(held.pending)
     }
 
-    /// Changes the bytes of the answer to a read by the decision, and delays the answer.
+    /// Changes the bytes of the answer to a read as the decision says, and delays the answer.
     private func changed(
         _ answer: RadioAnswer, by decision: FaultRules.Decision, _ request: ReadRequest
     ) -> RadioAnswer {

@@ -1,7 +1,7 @@
 package import MynahCore
 package import MynahSupport
 
-/// A radio with faults: a layer around another radio, between it and its sink.
+/// A radio with faults: a layer between another radio and the device that receives the other radio's events.
 ///
 /// The layer runs on the executor of the wrapped radio, and carries out the actions of its `FaultMachine`.
 /// While no fault can apply, requests bypass the layer. Use it only for a device that has faults, or to which
@@ -9,7 +9,7 @@ package import MynahSupport
 package actor FaultyRadio: RadioLayer {
     /// The wrapped radio.
     package nonisolated let wrapped: any VanishingRadio
-    /// The wrapped radio, if faults can also apply below its sink, or else `nil`.
+    /// The wrapped radio, or `nil` if faults cannot change requests that it answers by itself.
     nonisolated let lower: (any FaultableRadio)?
     private let owner: FaultyRadioOwner
     var machine: FaultMachine
@@ -44,12 +44,12 @@ package actor FaultyRadio: RadioLayer {
         alarms = FaultAlarms(RunClock(clock))
     }
 
-    /// Calls the wrapped radio, if faults can also apply below its sink.
+    /// Calls the wrapped radio, if faults can change requests that it answers by itself.
     func below(_ body: @Sendable (isolated any FaultableRadio) -> Void) {
         lower?.onOwnExecutor { body($0) }
     }
 
-    /// Passes an event without an answer to the sink.
+    /// Passes an event without an answer to the device.
     func pass(_ event: RadioEvent) { _ = sink?.handle(event) }
 
     func warn(_ message: String) { perform([.warn(message)]) }

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// An answer that is given when the sink has given it and its delay has elapsed.
+/// A radio's answer that is complete when the device has answered and the delay of the fault has elapsed.
 final class HeldAnswer: Sendable {
     private struct State {
         var outcome: PendingReply.Outcome?
@@ -13,7 +13,7 @@ final class HeldAnswer: Sendable {
 
     var pending: PendingAnswer { reply.pending }
 
-    /// Begins with the sink's answer, which may be pending.
+    /// Makes an answer from the device's answer, which may be pending.
     init(_ answer: RadioAnswer) {
         switch answer {
         case .answer(let outcome): give(outcome)

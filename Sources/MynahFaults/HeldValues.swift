@@ -34,7 +34,7 @@ struct HeldValues: Sendable {
         var value: Value?
     }
 
-    /// An attribute and a receiver, within which values are reordered.
+    /// An attribute and a receiver; values are reordered only among those that have the same ones.
     fileprivate struct Place: Hashable {
         var attribute: AttributeKey
         var central: Peer.ID?
@@ -44,7 +44,7 @@ struct HeldValues: Sendable {
         /// The time at which the last value was sent.
         var last: Duration
         var gap: Duration?
-        /// The value that is held until the next one.
+        /// The value that is held back until the next one was sent.
         var waiting: Value?
 
         /// Records that a value was sent; a value that is sent twice counts once.
@@ -76,7 +76,7 @@ struct HeldValues: Sendable {
         return true
     }
 
-    /// Adds a value, held or duplicated if the effect says so.
+    /// Adds a value; depending on the effect, adds it twice, or holds it back until the next one was added.
     mutating func put(_ value: Value, _ effect: FaultEffect?, at now: Duration) -> [FaultAction] {
         switch effect {
         case .reorder:
@@ -88,7 +88,7 @@ struct HeldValues: Sendable {
         return value.due > now ? [.wait(until: value.due, .flush)] : []
     }
 
-    /// Adds a value at the end; a value that was held for it follows.
+    /// Adds a value at the end, followed by the value that was held back for it, if there is one.
     mutating func add(_ value: Value, at now: Duration) {
         values.append(value)
         let place = Place(value)

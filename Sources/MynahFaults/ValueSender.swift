@@ -42,7 +42,7 @@ struct ValueSender: Sendable {
         return (failure, unsent, reportRoom())
     }
 
-    /// Queues the report that values are accepted again, because the sender may be sending now.
+    /// Queues the report that values are accepted again, if a value was refused before.
     mutating func reportRoom() -> [FaultAction] { held.makeRoom() ? [.work(.reportRoom)] : [] }
 
     /// Drops the values that wait for a central whose link has ended.

@@ -45,7 +45,6 @@ package struct AlertPolicy: Sendable {
         /// The address of the device, or `nil` if the alert concerns none.
         package var address: DeviceAddress?
 
-        /// Makes an alert of an app.
         package init(app: UInt64, cause: Cause, address: DeviceAddress?) {
             self.app = app
             self.cause = cause

@@ -106,7 +106,7 @@ package enum AppAction: Hashable, Sendable {
 
     /// Deliver the current event to the app.
     ///
-    /// Each Bluetooth event has exactly one of these four actions.
+    /// Each Bluetooth event has exactly one of the actions `deliver`, `queue`, `refuse` and `discard`.
     case deliver
     /// Queue the current event for the app.
     case queue

@@ -46,8 +46,9 @@ where Instant.Duration == Duration {
         /// The time at which the app has done its own work for events, or `nil` if its rules set no
         /// `taskTime`.
         private(set) var taskUntil: Instant?
-        /// Whether the app was throttled during that work: it then does not finish the work before it is
-        /// ended, which is an assumption.
+        /// Whether the app was throttled during its own work for events.
+        ///
+        /// Such an app is ended before it finishes the work, which is an assumption.
         private(set) var isTaskLate = false
         /// The time at which the app's current allowance ends.
         private(set) var deadline: Instant
@@ -69,8 +70,9 @@ where Instant.Duration == Duration {
             grant(rules, at: now)
         }
 
-        /// Extends the app's time for an event, unless the app has exceeded its allowance, which is an
-        /// assumption.
+        /// Extends the app's time for an event.
+        ///
+        /// An app that has exceeded its allowance gets no more time, which is an assumption.
         mutating func grant(_ rules: AppRules, at now: Instant) {
             guard !isThrottled else { return }
             let granted = now.advanced(by: rules.wakeAllowance)

@@ -1,6 +1,7 @@
 package import MynahCore
 
-/// Makes the pending connections of apps, one at a time, when it receives the advertising of their devices.
+/// Makes the pending connections of apps, one at a time, when it receives the advertising of their devices,
+/// the awaited devices.
 ///
 /// The phone drives this state machine. It passes in the devices of `PhoneScan.listensFor`, each advertising
 /// report of its radio, each new link, and the result of each attempt. It carries out the actions.
@@ -25,8 +26,8 @@ package struct LinkInitiator: Sendable {
         case cancel(attempt: UInt64)
         /// Restart the scan if the controller's duplicate filter is on, so that it reports the devices again.
         case listenAnew
-        /// Warn that the controller is at its limit of connections, so that awaited devices are not
-        /// connected.
+        /// Warn that the controller is at its limit of connections, so that no pending connection can be
+        /// made.
         case linksExhausted(limit: Int)
         /// The connection has failed, and will not be tried again.
         case failed(DeviceAddress, RadioError)
@@ -59,16 +60,17 @@ package struct LinkInitiator: Sendable {
     /// received.
     private var heard: [DeviceAddress] = []
     private var links = 0
-    /// The devices that have made a link to the phone, so that no advertising is awaited.
+    /// The devices that have made a link to the phone; connections to them need no advertising.
     private var linked: Set<DeviceAddress> = []
     private let limit: Int?
-    /// The number of links at which the controller refused another one, or `nil` if it did not, or if a link
-    /// has ended since.
+    /// The number of links at which the controller last refused another one.
+    ///
+    /// The value is `nil` if it never did, or if a link has ended since.
     private var shownLimit: Int?
     private var isExhaustionReported = false
     private var lastAttempt: UInt64 = 0
 
-    /// Makes an initiator without awaited devices.
+    /// Makes an initiator without pending connections.
     ///
     /// `limit` is the largest number of links of the controller, or `nil` if it is not known.
     package init(limit: Int? = nil) {
@@ -81,7 +83,8 @@ package struct LinkInitiator: Sendable {
     private var knownLimit: Int? { [limit, shownLimit].compactMap(\.self).min() }
     private var hasRoom: Bool { knownLimit.map { links < $0 } ?? true }
 
-    /// Sets the awaited devices.
+    /// Sets the devices with pending connections, each of which is connected when its advertising is
+    /// received.
     package mutating func want(_ addresses: [DeviceAddress], into actions: inout [Action]) {
         let new = Set(addresses)
         let isGrown = !new.isSubset(of: wanted)
@@ -105,7 +108,8 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// Handles an advertising report; only reports of awaited, connectable devices matter.
+    /// Handles an advertising report; only reports of connectable devices with a pending connection have an
+    /// effect.
     package mutating func heard(_ report: ScanReport, into actions: inout [Action]) {
         guard report.kind == .connectable || report.kind == .directed, wanted.contains(report.address) else {
             return

@@ -62,7 +62,10 @@ package struct LinkLedger: Sendable {
 
     // MARK: State
 
-    /// The devices to listen for, in the order of the requests, without those whose start delay is running.
+    /// The devices whose advertising the phone has to receive for pending connections, in the order of the
+    /// requests.
+    ///
+    /// Devices whose start delay is running are left out.
     package var wanted: [Want] {
         var found: [(request: UInt64, want: Want)] = []
         for (address, link) in links {
@@ -157,7 +160,7 @@ package struct LinkLedger: Sendable {
         add(manager, address, options, into: &actions)
     }
 
-    /// Restores a connection of a manager of an ended process, as a pending one.
+    /// Restores a connection that a manager had in an ended process, as a pending connection.
     package mutating func restore(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]

@@ -17,13 +17,15 @@ public struct PhoneAdvertising: Hashable, Sendable {
     /// Whether changed UUIDs of a background app are advertised only in the foreground, as reported from
     /// iOS 14 on.
     package var defersBackgroundChanges: Bool
-    /// The TX power level after the Flags, in dBm, which later phones have (12 was captured), or `nil` for
-    /// none.
+    /// The TX power level that is advertised after the Flags, in dBm, or `nil` for none.
+    ///
+    /// Later iPhones advertise it; 12 dBm was captured.
     package var txPower: Int8?
     /// Apple's Nearby Info, five or six bytes, which is advertised with the overflow area, or `nil` for none.
     package var nearbyInfo: [UInt8]?
 
-    /// The largest random delay that is added to the background interval, as measured on the same phone.
+    /// The largest random delay that is added to the background interval, as measured on one iPhone 6 with
+    /// iOS 11.
     package static let backgroundJitter: Duration = .microseconds(6250)
     /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
     package static let flags: UInt8 = 0x1A

@@ -89,7 +89,8 @@ package struct PhoneScan: Hashable, Sendable {
     package var filterRestart: Duration?
     /// The parts of the apps' scans, in the order of the scans.
     package var apps: [Part]
-    /// The devices to listen for because of pending connections, each once, in the order of the requests.
+    /// The devices with pending connections, whose advertising the phone has to receive, in the order of the
+    /// requests.
     package var listensFor: [DeviceAddress]
     /// The reason that the controller cannot scan as requested; the phone warns of each reason once.
     package var obstacle: Obstacle?

@@ -2,8 +2,9 @@ package import MynahCore
 
 /// A plan by which an app connects to one device: in several ways, one after the other or at the same time.
 ///
-/// The app's player drives this state machine, one for each device. It passes in the results of the retrieve
-/// calls, matching devices, and the results of connections. It carries out the actions.
+/// The central role of the emulated app (`CentralScript`) drives this state machine, one for each device. It
+/// passes in the results of the retrieve calls, matching devices, and the results of connections. It carries
+/// out the actions.
 ///
 /// | state | retrieved or discovered | connected | failed | the wait is over |
 /// |---|---|---|---|---|
@@ -17,7 +18,7 @@ package import MynahCore
 /// never answers. Earlier stages continue. The guide's flow chart says only "connection attempt succeeds?",
 /// so `patience` and the pending connections of earlier stages are assumptions.
 package struct ReconnectPlan: Sendable {
-    /// An action for the player.
+    /// An action for the app.
     package enum Action: Hashable, Sendable {
         /// Call retrievePeripherals(withIdentifiers:), and pass the result to `retrieved`.
         case retrieveKnown
@@ -92,7 +93,7 @@ package struct ReconnectPlan: Sendable {
 
     // MARK: Requests of the player
 
-    /// Begins with the first stage, and stops all running procedures.
+    /// Stops all running procedures, and begins the first stage.
     package mutating func begin(into actions: inout [Action]) {
         stop(into: &actions)
         var attempt = Attempt(stage: -1)
@@ -159,7 +160,7 @@ package struct ReconnectPlan: Sendable {
         proceed(&attempt, into: &actions)
     }
 
-    /// Handles the end of a connection; the player decides what follows.
+    /// Handles the end of a connection; the app decides what follows.
     package mutating func disconnected(_ device: PeripheralIdentifier) {
         if case .connected(device) = state { state = .idle }
     }

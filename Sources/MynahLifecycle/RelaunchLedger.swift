@@ -12,20 +12,18 @@ package struct RelaunchLedger: Hashable, Sendable {
         /// The cause's number.
         package var number: Int
 
-        /// Makes a cause.
         package init(_ kind: RelaunchCause, _ number: Int) {
             (self.kind, self.number) = (kind, number)
         }
     }
 
-    /// An app, with the number of the last cause before it ran.
+    /// An app, with the number of the last cause (see `Cause`) that was recorded before the app ran.
     package struct KnownApp: Hashable, Sendable {
         /// The app's name.
         package var name: String
-        /// The number of the last cause before the app ran.
+        /// The number of the last `Cause` that was recorded before the app ran.
         package var number: Int
 
-        /// Makes an app.
         package init(_ name: String, _ number: Int) {
             (self.name, self.number) = (name, number)
         }

@@ -19,7 +19,7 @@ package import MynahCore
 package struct SubscriptionLedger: Sendable {
     /// An action for the phone.
     package enum Action: Hashable, Sendable {
-        /// Write the configuration of a characteristic, and report the result with the number of the write.
+        /// Write the configuration of a characteristic, and pass the result to `written` with the number.
         case write(UInt64, Characteristic, isOn: Bool)
         /// Answer the oldest request of a manager for a characteristic; `error` is `nil` if it succeeded.
         case answer(ManagerKey, Characteristic, isOn: Bool, error: RequestError?)

@@ -67,7 +67,7 @@ final class RunEvents: Sendable {
         tell(event)
     }
 
-    /// Begins a new history, and reports the address of the control API again.
+    /// Resets the observers, because the run starts again, and reports the address of the control API again.
     func beginAnew(isServer: Bool) {
         order.withLock { $0 = EventOrder() }
         for observer in outputs.observers { observer.beginAnew() }

@@ -41,7 +41,7 @@ package protocol RunKeys: Sendable {
     /// Handles a change of the apps on an emulator's phone.
     func change(_ emulator: Emulator, apps: [String])
 
-    /// Ends the key presses for an emulator whose devices were removed.
+    /// Ends the stream of key presses for an emulator whose devices were removed.
     func detach(_ emulator: Emulator)
 }
 

@@ -22,7 +22,7 @@ extension RunSession {
         if let problem { throw problem }
     }
 
-    /// Ends the current history and begins a new one; returns the problem if that failed.
+    /// Stops all devices and starts the run again from the beginning; returns the problem if that failed.
     private func restart(seed: UInt64?) async -> ControlProblem? {
         let ending = ControlProblem(409, "the run is starting or ending; try again")
         guard let time = clock.manual, let radios = radioMaker.withLock({ $0 }),

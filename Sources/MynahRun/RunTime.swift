@@ -15,7 +15,7 @@ package enum ClockChoice: String, CaseIterable, Sendable {
     package var isVirtual: Bool { self != .real }
 }
 
-/// The clock of a run and, with virtual time, the air of its radios.
+/// The clock of a run and, with virtual time, the simulated medium of its radios, called the air.
 ///
 /// Several sessions may share it, at once or one after the other. Only the command that makes it calls
 /// `end()`.
@@ -47,7 +47,7 @@ package struct RunTime: Sendable {
         (self.clock, self.air, self.seed) = (clock, air, seed)
     }
 
-    /// The same clock with a new air, or this time itself if it is the machine's.
+    /// Returns the same virtual clock with a new air, or this time itself if it is the machine's time.
     func anew(seed: UInt64) -> RunTime {
         guard let time = clock.virtual else { return self }
         return RunTime(clock: clock, air: PrivateAir(seed: seed, time: time), seed: seed)

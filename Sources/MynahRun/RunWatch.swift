@@ -37,8 +37,8 @@ final class RunWatch: RunObserver {
 
     /// Handles an event after it was written, so that the output is complete when the run ends.
     ///
-    /// Before all devices are ready, changes of the app in the foreground do not count. Starting the apps of
-    /// a phone moves each of them to the foreground.
+    /// Before all devices are ready, a change of the app in the foreground does not count as an expected
+    /// event. Starting the apps of a phone moves each of them to the foreground.
     func observe(_ event: DeviceEvent, of device: String?) {
         guard !isPaused.withLock({ $0 }) else { return }
         let event = event.named(device)
@@ -66,7 +66,7 @@ final class RunWatch: RunObserver {
     /// Ignores events from now on, while the devices stop before the run starts again.
     func pause() { isPaused.withLock { $0 = true } }
 
-    /// Starts again, before the devices start.
+    /// Resets the expected events, the scenario and the time limit, because the run starts again.
     func beginAnew() {
         isPaused.withLock { $0 = false }
         goal.withLock { $0 = RunGoal(matches) }
@@ -75,7 +75,7 @@ final class RunWatch: RunObserver {
         start()
     }
 
-    /// Starts the time of `--timeout`, because all devices are ready.
+    /// Starts the time limit of `--timeout`, because all devices are ready.
     func devicesReady() {
         isReady.withLock { $0 = true }
         guard let timeout else { return }
@@ -109,7 +109,7 @@ final class RunWatch: RunObserver {
     /// `failure` is the error that ended the run, or `nil` if there was none.
     func report(_ failure: String?) -> String? { scenario?.report(failure ?? cause) }
 
-    /// The error of a run without all its expected events, or `nil` if they have happened.
+    /// The error if not all expected events of the run have happened, or `nil`.
     var problem: String? {
         let (missed, end) = goal.withLock { ($0.missed, $0.end) }
         let list = missed.joined(separator: "; ")

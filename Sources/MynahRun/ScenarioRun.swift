@@ -63,7 +63,7 @@ final class ScenarioRun: Sendable {
         return end.isCut ? .error("\(cause ?? "the run was ended") at \(place)") : .failure(place)
     }
 
-    /// The message why the scenario did not pass, or `nil` if it passed.
+    /// The message with the reason why the scenario did not pass, or `nil` if it passed.
     func complaint(_ cause: String?) -> String? {
         let name = "the scenario \"\(choice.name)\""
         switch trouble(cause) {

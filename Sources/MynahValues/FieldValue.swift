@@ -56,7 +56,7 @@ package enum FieldValue: Hashable, Sendable {
 package struct NamedField: Hashable, Sendable {
     package var name: String
     package var value: FieldValue
-    /// The unit of a number, or `nil` if the field has none, or if the unit is the field's first one.
+    /// The unit of a number, or `nil` if the field has no unit, or has the first one of its layout.
     package var unit: String?
 
     package init(_ name: String, _ value: FieldValue, _ unit: String? = nil) {

@@ -119,7 +119,7 @@ extension KnownLayouts {
         }
     }
 
-    /// Returns the fields of a target's supported range.
+    /// Returns the fields of a supported range, such as that of the target speed.
     ///
     /// The range of the resistance level has 16-bit numbers, in tenths, as in Fitness Machine Service 1.0.
     /// The SIG's later files have 8-bit numbers, but no trainer sends them.

@@ -20,8 +20,8 @@ enum MIDIPacket {
     /// The name for the data of a system exclusive message that began in an earlier packet.
     private static let more = "exclusive data"
     private static let exclusive: UInt8 = 0xF0
-    /// The number of milliseconds after which the packet's clock wraps, and after which a message's part of
-    /// it does.
+    /// The periods, in milliseconds, after which the timestamp of a packet and the timestamp of a message
+    /// wrap.
     private static let (clock, low) = (8192, 128)
 
     /// Whether the data of a message is one 14-bit number, with the lower 7 bits first.

@@ -175,7 +175,8 @@ struct PeripheralAccess: Sendable {
         try check()
     }
 
-    /// Disconnects if an app's request failed because the device has lost its bond.
+    /// Disconnects a link if an app's request failed because the device no longer has its bond with the
+    /// phone.
     func failed(_ error: RequestError, on link: Peer.ID) {
         guard case .failed(let trouble) = error, trouble.isLostBond, isOfApp else { return }
         self.link.enqueue { $0.central.devices.lostBonds.found(on: link) }
@@ -213,10 +214,10 @@ struct PeripheralAccess: Sendable {
         link.run { $0.central.events.found(services, on: peer) }
     }
 
-    /// The attribute table that the phone keeps of a link's device, and the number under which to record new
-    /// answers.
+    /// The attribute table that the phone keeps of a link's device, and the number to pass to
+    /// `noted(in:of:_:)`.
     ///
-    /// Both are `nil` for a manager without an app.
+    /// Both are `nil` if the manager belongs to no app.
     func keptTable(of peer: Peer.ID) -> (table: KeptTables.Table?, number: Int?) {
         look { manager, phone -> (table: KeptTables.Table?, number: Int?) in
             let tables = phone.central.devices.tables
@@ -235,7 +236,7 @@ struct PeripheralAccess: Sendable {
         _ = look { manager, phone in phone.central.preservation.save(manager) }
     }
 
-    /// Subscribes or unsubscribes.
+    /// Subscribes the manager to a characteristic, or unsubscribes it.
     func setNotify(
         _ isOn: Bool, for characteristic: SubscriptionLedger.Characteristic,
         by configuration: SubscriptionWriter.Configuration
@@ -256,10 +257,10 @@ struct PeripheralAccess: Sendable {
             isOn, for: characteristic, by: configuration, of: manager.key)
     }
 
-    /// Returns a new sequence of the values of a characteristic.
+    /// Returns a new sequence of the values of a characteristic, or `nil` if the manager has ended.
     ///
-    /// With `subscribes`, the subscription was made for sequences, and ends with the last one. Returns `nil`
-    /// if the manager has ended.
+    /// If `subscribes` is `true`, the subscription was made for such a sequence, and ends when its last
+    /// sequence is dropped.
     func readValues(
         of characteristic: DiscoveredCharacteristic, of peripheral: Peripheral, subscribes: Bool
     ) -> AsyncStream<[UInt8]>? {
@@ -282,7 +283,7 @@ struct PeripheralAccess: Sendable {
         _ = look { state, _ in state.purposes.disown(.init(peripheral: peripheral, handle: handle)) }
     }
 
-    /// Records the start or the end of a subscription, also if the process that requested it has ended
+    /// Records the start or the end of a subscription, even if the process that requested it has ended
     /// meanwhile.
     func subscribed(to handle: AttributeHandle, _ delivery: Delivery?, on peer: Peer.ID) {
         let number = manager.number

@@ -7,13 +7,13 @@ import MynahSupport
 /// Drives `LinkLedger`, which records the links and pending connections of each manager. Belongs to a phone,
 /// and runs on the phone's executor.
 final class CentralConnections {
-    /// The ledger's actions that have not been carried out yet.
+    /// The actions of `LinkLedger` that have not been carried out yet.
     private var actions: [LinkAction] = []
     private var isCarryingOut = false
     private var waiters = ConnectionWaiters()
     /// The tasks that wait for a start delay, by the number of the connection request.
     private var delays = SortedMap<UInt64, Task<Void, Never>>()
-    /// The clock of managers without an app.
+    /// The clock for connections of managers that belong to no app.
     private let clock: RunClock
     private let memory: CentralMemory
     private let devices: KnownDevices
@@ -283,7 +283,7 @@ final class CentralConnections {
         report(manager, peripheral)
     }
 
-    /// Handles that a manager is neither connected to a device nor waiting for it.
+    /// Handles a device that a manager is neither connected to nor waiting for any longer.
     private func released(
         _ key: ManagerKey, _ address: DeviceAddress, _ result: Result<Void, RadioError>,
         _ report: (CentralManagerState, Peripheral) -> Void = { _, _ in }

@@ -3,12 +3,15 @@ import MynahLifecycle
 
 /// The phone's state of one central manager, which outlives the process that made it.
 ///
+/// The code that uses the manager, such as that of its app, is called the manager's program.
+///
 /// Belongs to a phone, and runs on the phone's executor.
 final class CentralManagerState {
     struct Scan {
-        /// The request, in the mode of the app's current state.
+        /// The scan that the manager requests, with the mode that follows from its app's current state.
         var request: AppScan
-        /// The radio options of the scan, for a manager without an app.
+        /// The options of the scan, of which only a manager that belongs to no app uses the interval and the
+        /// window.
         var options: ScanOptions
 
         /// Makes the scan of an app.
@@ -30,7 +33,7 @@ final class CentralManagerState {
         case ended
     }
 
-    /// The sink and the sequences through which the manager's owner receives events.
+    /// The `CentralManagerSink` and the event sequences that get the manager's events.
     private struct Audience {
         var sink: (any CentralManagerSink)?
         var readers = EventReaders(missed: CentralManagerEvent.missed)
@@ -53,11 +56,14 @@ final class CentralManagerState {
     private(set) var scan: Scan?
     private var coalescer = DiscoveryCoalescer()
     private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
-    /// The connections of the phone that are reported to the manager, or `nil` if none are.
+    /// The peripherals whose connections are reported to the manager, or `nil` if it is not registered for
+    /// them.
     private(set) var registration: ConnectionEventMatching?
     /// The links that were reported to the manager because it registered for connection events.
     var toldLinks: Set<Peer.ID> = []
-    /// The peripherals that the manager has connected or waits for, by the addresses in the ledger.
+    /// The peripherals to which the manager has a connection or a pending connection.
+    ///
+    /// The key is the device's address in `LinkLedger`.
     private(set) var asked: [DeviceAddress: Peripheral] = [:]
     /// The channels that the manager's program opened and still holds.
     private var channels: [WeakChannel] = []
@@ -78,7 +84,6 @@ final class CentralManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// Makes the manager of an app.
     init(
         number: UInt64, app: AppProcess, restoreIdentifier: String?, options: CentralManager.Options,
         sink: (any CentralManagerSink)?
@@ -114,7 +119,7 @@ final class CentralManagerState {
     }
 
     var isEnded: Bool { if case .ended = stage { true } else { false } }
-    /// Whether the system scans for the manager, or the manager has a connected or awaited peripheral.
+    /// Whether the system scans for the manager, or the manager has a connection or a pending connection.
     var isWorkedFor: Bool { scan != nil || !asked.isEmpty }
 
     // MARK: Its program
@@ -133,7 +138,7 @@ final class CentralManagerState {
         return isRestored
     }
 
-    /// Makes a handle for the manager's program, and gives it to the program's delegate.
+    /// Makes the `CentralManager` for the manager's program, and gives it to the program's delegate.
     func makeHandle(
         _ link: PhoneLink, _ radio: any CentralRadio, keeping phone: Phone? = nil
     ) -> CentralManager {
@@ -287,7 +292,8 @@ final class CentralManagerState {
         for peripheral in askedPeripherals { peripherals[peripheral.identifier] = peripheral }
     }
 
-    /// The peripherals that the manager has connected or waits for, in the order of their addresses.
+    /// The peripherals to which the manager has a connection or a pending connection, in the order of their
+    /// addresses.
     var askedPeripherals: [Peripheral] { asked.sorted { $0.key.isBefore($1.key) }.map(\.value) }
 
     /// Records that the manager requests a connection to the peripheral at an address.

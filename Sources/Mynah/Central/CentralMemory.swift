@@ -1,10 +1,11 @@
 import MynahCore
 import MynahLifecycle
 
-/// The shared state of a phone's central half: the Bluetooth state, the managers, the links and the
+/// The shared state of a phone's central role: the Bluetooth state, the managers, the links and the
 /// connections of each manager.
 ///
-/// The parts of that half share this object, which refers to none of them. It runs on the phone's executor.
+/// The objects that implement the role share this one, which refers to none of them. It runs on the phone's
+/// executor.
 final class CentralMemory {
     /// All managers, including those that the system keeps after their process has ended.
     var managers: [CentralManagerState] = []
@@ -27,7 +28,7 @@ final class CentralMemory {
 
     // MARK: Managers
 
-    /// Returns the manager that a handle refers to, or `nil` if its app or the phone has ended.
+    /// Returns the manager that a reference identifies, or `nil` if its app or the phone has ended.
     func manager(_ reference: CentralReference) -> CentralManagerState? {
         managers.first {
             $0.key.manager == reference.number && $0.epoch == reference.epoch && !$0.isEnded
@@ -39,8 +40,9 @@ final class CentralMemory {
         managers.first { $0.key == key }
     }
 
-    /// Returns the manager that a handle refers to; throws `invalidState` if it has ended, or if its app may
-    /// not make requests.
+    /// Returns the manager that a reference identifies.
+    ///
+    /// Throws `invalidState` if the manager has ended, or if its app may not make requests.
     func acting(_ reference: CentralReference) throws(RadioError) -> CentralManagerState {
         guard let manager = manager(reference) else { throw Self.managerIsGone }
         try manager.app?.checkMayActAsCentral()
@@ -86,8 +88,9 @@ final class CentralMemory {
     /// Whether the device of a link is bonded, or `nil` if the link has ended.
     func isBonded(_ link: Peer.ID) -> Bool? { links[link]?.peer.isPaired }
 
-    /// The devices whose advertising is awaited for pending connections, each with the fastest mode of a
-    /// manager that waits for it.
+    /// The devices to connect when their advertising is received.
+    ///
+    /// Each has the fastest scan mode among the managers that wait for it.
     var wanted: [WantedLink] {
         ledger.wanted.map { want in
             let modes = want.managers.compactMap { manager($0)?.connectionMode(radioState) }
@@ -97,7 +100,7 @@ final class CentralMemory {
     }
 }
 
-/// The central managers without an app; events about the whole radio are reported to them.
+/// The central managers that belong to no app; events about the whole radio are reported to them.
 struct CentralPrograms {
     private let memory: CentralMemory
     private let reports: PhoneReports

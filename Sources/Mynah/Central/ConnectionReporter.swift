@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 
 /// Reports connections and disconnections of devices: to the managers that registered for them, and to the
-/// phone's sink.
+/// `PhoneSink`.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 struct ConnectionReporter {

@@ -30,7 +30,7 @@ struct ConnectionWaiters {
         waiting.firstIndex { $0.number == number }.map { waiting.remove(at: $0) }
     }
 
-    /// Ends the calls that wait for a connection that was made, or that will not be made.
+    /// Ends the calls that wait for a connection, with the result of the connection.
     mutating func end(_ manager: ManagerKey, _ address: DeviceAddress, _ result: Result<Void, RadioError>) {
         end(with: result) { $0.manager == manager && $0.address == address }
     }

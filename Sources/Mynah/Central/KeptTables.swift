@@ -43,7 +43,7 @@ final class KeptTables {
             (self.number, lastUse) = (number, number)
         }
 
-        /// `true` if the table is written to the file, which has no empty tables.
+        /// `true` if the table is written to the file: it is neither empty nor larger than `limit`.
         var isKept: Bool { (1...Self.limit).contains(count) }
 
         /// The recorded answer to a discovery of services, or `nil` if the table does not have it.
@@ -155,7 +155,7 @@ final class KeptTables {
         save()
     }
 
-    /// Handles a new link, and returns the known services of the device.
+    /// Handles a new link, and returns the services in the device's kept table.
     ///
     /// The table of a device without a bond is from an earlier link, and is dropped.
     func began(_ peer: Peer, to address: DeviceAddress) -> Set<BluetoothUUID> {

@@ -1,7 +1,8 @@
 import MynahCore
 import MynahLifecycle
 
-/// The devices that a phone knows, with their identifiers and names, in memory and in their file.
+/// The devices that a phone has discovered or connected, with their identifiers and names, in memory and in a
+/// file.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class KnownDevices {
@@ -14,7 +15,7 @@ final class KnownDevices {
     private var isLoaded = false
     /// The revision of `known` that was saved last.
     private var savedRevision = 0
-    /// The devices that have lost their bond with the phone.
+    /// The devices that have deleted their bond with the phone.
     let lostBonds: LostBonds
     /// The attribute tables of the bonded devices.
     let tables: KeptTables
@@ -40,7 +41,7 @@ final class KnownDevices {
 
     /// Saves the devices, if they have changed.
     ///
-    /// A change of their order alone, by last use, is saved only with `isLast`.
+    /// If only their order by last use has changed, they are saved only with `isLast`.
     func save(isLast: Bool = false) {
         if isLast { tables.save() }
         guard savedRevision != known.revision || isLast && known.count > 0 else { return }
@@ -50,7 +51,8 @@ final class KnownDevices {
 
     // MARK: Peripherals
 
-    /// Returns a manager's peripheral for the device at an address, and adds the device to the known ones.
+    /// Returns a manager's peripheral for the device at an address, and adds the device to the list if it is
+    /// new.
     func peripheral(at address: DeviceAddress, for manager: CentralManagerState) -> Peripheral? {
         let identifier = known.identifier(of: address, isInUse: isInUse)
         save()
@@ -73,7 +75,7 @@ final class KnownDevices {
         }
     }
 
-    /// Returns a manager's peripherals for those identifiers that are known
+    /// Returns a manager's peripherals for those identifiers that the phone knows
     /// (retrievePeripherals(withIdentifiers:)).
     func retrieve(
         _ identifiers: [PeripheralIdentifier], for manager: CentralManagerState
@@ -83,7 +85,7 @@ final class KnownDevices {
         }
     }
 
-    /// Returns the restored peripheral of a manager, and its address in the link ledger.
+    /// Returns the restored peripheral of a manager, and its address in `LinkLedger`.
     func restore(
         _ entry: KnownPeripherals.Entry, for manager: CentralManagerState
     ) -> (peripheral: Peripheral, address: DeviceAddress)? {
@@ -109,7 +111,7 @@ final class KnownDevices {
 
     // MARK: New information
 
-    /// The address of a peripheral in the link ledger: its identity address if that is known.
+    /// The address of a peripheral in `LinkLedger`: its identity address if that is known.
     func address(of peripheral: Peripheral) -> DeviceAddress {
         // A peripheral that was forgotten is identified by the address with which it was found.
         known.retrieve(peripheral.identifier)?.address ?? peripheral.address
@@ -135,7 +137,7 @@ final class KnownDevices {
         memory.links[peer.id]?.services = tables.began(peer, to: address)
     }
 
-    /// Drops a device's attribute table and lost bond, because the bond with the device was deleted.
+    /// Deletes a device's attribute table and its entry in `lostBonds`, because the bond with it was deleted.
     func forgotten(_ address: DeviceAddress) {
         lostBonds.forgotten(address)
         tables.forget(address)

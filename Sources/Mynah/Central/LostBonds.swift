@@ -83,6 +83,6 @@ extension PhoneControl {
 }
 
 extension RadioError {
-    /// Whether the peer has lost its bond (PIN or Key Missing).
+    /// Whether the peer no longer has the key of the bond (PIN or Key Missing).
     package var isLostBond: Bool { reason == 0x06 }
 }

@@ -13,8 +13,9 @@ struct PairingConsent {
         self.reports = reports
     }
 
-    /// Asks the user, and returns the answer; returns `true` without asking if the phone has no sink, or if
-    /// the device is bonded.
+    /// Asks the user, and returns the answer.
+    ///
+    /// Returns `true` without asking if the phone has no `PhoneSink`, or if the device is bonded.
     func ask(for link: Peer.ID) async -> Bool {
         guard let peer = memory.links[link]?.peer, !peer.isPaired,
             memory.holders(of: link).contains(where: { $0.app != nil })
@@ -29,8 +30,10 @@ struct PairingConsent {
         }
     }
 
-    /// Returns the answer to a pairing step: that of a manager without an app that uses the link, or else
-    /// that of the phone's user.
+    /// Returns the answer to a pairing step.
+    ///
+    /// A manager that belongs to no app and uses the link gives the answer. If there is none, the phone's
+    /// user does.
     func answer(to step: PairingStep, on link: Peer.ID) -> RadioAnswer {
         guard let address = memory.ledger.address(of: link) else { return .none }
         for manager in memory.holders(of: link) where manager.app == nil {

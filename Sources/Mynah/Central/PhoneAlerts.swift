@@ -17,7 +17,8 @@ final class PhoneAlerts {
         self.subscriptions = subscriptions
     }
 
-    /// The apps of these managers with their current states, for an event of the device at an address.
+    /// The candidates for an alert about a device: the apps of those managers that use its link or wait for
+    /// it.
     func candidates(_ keys: [ManagerKey], for address: DeviceAddress) -> [AlertPolicy.Candidate] {
         keys.compactMap { key in
             guard let app = memory.manager(key)?.app,

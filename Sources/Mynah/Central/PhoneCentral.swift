@@ -2,11 +2,10 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// The central half of a phone: its links to peripherals, its scan, and its central managers.
+/// The central role of a phone: its links to peripherals, its scan, and its central managers.
 ///
-/// This is the radio's only central sink, and routes each event to the managers that it concerns. Belongs to
-/// a
-/// phone, and runs on the phone's executor.
+/// Routes each event of the radio's central role to the managers that it concerns. Belongs to a phone, and
+/// runs on the phone's executor.
 final class PhoneCentral {
     /// The steps of the start of the radio's central role.
     private enum Stage {
@@ -17,7 +16,7 @@ final class PhoneCentral {
 
     /// The radio, or `nil` if it has no central role.
     let radio: (any CentralRadio)?
-    /// The state that the parts of the central half share.
+    /// The state that the objects of the central role share.
     let memory: CentralMemory
     let programs: CentralPrograms
     let devices: KnownDevices
@@ -34,7 +33,7 @@ final class PhoneCentral {
     private var stage = Stage.stopped
     private var starting = Waiters()
 
-    /// Makes the central half of a phone, whose radio may have no central role.
+    /// Makes the central role of a phone, even for a radio that has no central role.
     init(_ radio: (any CentralRadio)?, _ common: PhoneCommon, seed: UInt64? = nil, clock: RunClock) {
         (self.radio, memory, phone, work) = (radio, common.central, common.memory, common.work)
         programs = CentralPrograms(memory, common.reports)
@@ -51,8 +50,9 @@ final class PhoneCentral {
             common, devices, preservation, subscriptions, connector, alerts, names, events, clock)
     }
 
-    /// Makes the central half of a phone for one central manager without an app; the phone's start starts the
-    /// radio too.
+    /// Makes the central role of a phone for one central manager that belongs to no app.
+    ///
+    /// The start of the phone then also starts the radio's central role.
     convenience init(
         alone radio: any CentralRadio, _ common: PhoneCommon, options: CentralManager.Options,
         sink: (any CentralManagerSink)?
@@ -98,7 +98,7 @@ final class PhoneCentral {
         work.start(.startCentral)
     }
 
-    /// Stops this half, because the phone and its radio stop.
+    /// Stops the central role, because the phone and its radio stop.
     func stop() {
         (stage, memory.radioState) = (.stopped, .unknown)
         connector.stop()
@@ -118,7 +118,7 @@ final class PhoneCentral {
 
     func nextNumber() -> UInt64 { phone.nextNumber() }
 
-    /// Makes a manager without an app.
+    /// Makes a manager that belongs to no app, and returns it with the radio.
     func makeManager(
         options: CentralManager.Options, sink: (any CentralManagerSink)?
     ) throws(RadioError) -> (CentralManagerState, any CentralRadio) {
@@ -202,7 +202,7 @@ final class PhoneCentral {
         listen()
     }
 
-    /// Carries out the connector's actions.
+    /// Carries out the actions of `PhoneConnector`.
     func perform(_ actions: [LinkInitiator.Action]) {
         for action in actions {
             switch action {
@@ -239,7 +239,7 @@ final class PhoneCentral {
 }
 
 extension RadioWarning {
-    /// Warns that the controller has no more room for a connection.
+    /// Warns that the controller is at its limit of connections.
     fileprivate static func linksExhausted(_ limit: Int) -> RadioWarning {
         RadioWarning(
             "linksExhausted",

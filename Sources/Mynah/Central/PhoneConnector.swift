@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Has a phone's radio connect to the awaited devices when their advertising is received.
+/// Has a phone's radio connect to devices with pending connections when their advertising is received.
 ///
 /// Drives `LinkInitiator`, and returns its actions. Belongs to a phone, and runs on the phone's executor.
 final class PhoneConnector {
@@ -14,9 +14,11 @@ final class PhoneConnector {
 
     private var initiator = LinkInitiator()
     private var attempt: Attempt?
-    /// The ledger's address of each awaited device, by the address at which the radio listens for it.
+    /// The address in `LinkLedger` of each device that a manager waits for.
+    ///
+    /// The key is the address at which the radio listens for the device.
     private var awaited: [DeviceAddress: DeviceAddress] = [:]
-    /// The identity address of each device that is awaited by a resolvable private address.
+    /// The identity address of each device with a pending connection to its resolvable private address.
     ///
     /// The value is the private address itself until the radio reports the identity.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
@@ -32,7 +34,7 @@ final class PhoneConnector {
 
     // MARK: Requests
 
-    /// Sets the devices to listen for.
+    /// Sets the devices to connect when their advertising is received; returns the actions that follow.
     func listen(for addresses: [DeviceAddress]) -> [LinkInitiator.Action] {
         guard memory.radioState == .poweredOn else { return [] }
         if !identities.isEmpty { identities = identities.filter { addresses.contains($0.key) } }
@@ -53,7 +55,7 @@ final class PhoneConnector {
         return true
     }
 
-    /// Forgets the current connection request and all awaited devices, because the radio is off or lost.
+    /// Forgets the current connection request and all pending connections, because the radio is off or lost.
     func stop() {
         attempt?.task.cancel()
         attempt = nil
@@ -77,7 +79,7 @@ final class PhoneConnector {
         }
     }
 
-    /// Handles a new link, and returns the address of its device in the ledger.
+    /// Handles a new link, and returns the address of its device in `LinkLedger`.
     ///
     /// Returns `nil` if the radio reports no address, and no connection was requested.
     func device(of peer: Peer) -> (address: DeviceAddress, [LinkInitiator.Action])? {
@@ -87,10 +89,10 @@ final class PhoneConnector {
         return (device, change { $0.connected(to: address, into: &$1) })
     }
 
-    /// The ledger's address for a device that the radio reports at this address.
+    /// The device's address in `LinkLedger`, for the address at which the radio reports the device.
     func device(at address: DeviceAddress) -> DeviceAddress { awaited[address] ?? address }
 
-    /// Handles the outcome of an attempt.
+    /// Handles the outcome of the connection attempt with a number.
     func ended(_ number: UInt64, _ outcome: LinkInitiator.Outcome) -> [LinkInitiator.Action] {
         if attempt?.number == number { attempt = nil }
         return change { $0.ended(number, outcome, into: &$1) }
@@ -142,7 +144,9 @@ extension LinkInitiator.Outcome {
 }
 
 extension Peer {
-    /// Returns the address of the device of a new link, while the radio is asked to connect to `asked`.
+    /// Returns the address of the device of a new link.
+    ///
+    /// `asked` is the address that the radio was asked to connect to, or `nil`.
     ///
     /// Some radios report no address. After a request for a resolvable private address, a radio may report
     /// the identity address.

@@ -6,7 +6,7 @@ import MynahSupport
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneScanner {
-    /// The controller's capabilities for scanning beside links and advertising.
+    /// The controller's ability to scan while it has links and while it advertises.
     private var capabilities = CentralCapabilities()
     /// The obstacles that were reported as warnings.
     private var reported: Set<PhoneScan.Obstacle> = []

@@ -49,7 +49,7 @@ struct PurposeReaders {
 
     /// Adds a reader of the values of a characteristic; `onCancel` is called when its sequence is dropped.
     ///
-    /// With `subscribes`, the subscription was made for sequences.
+    /// If `subscribes` is `true`, the subscription was made for such a sequence, and ends with the last one.
     mutating func readValues(
         of characteristic: Characteristic, subscribes: Bool, onCancel: @escaping @Sendable () -> Void
     ) -> AsyncStream<[UInt8]> {

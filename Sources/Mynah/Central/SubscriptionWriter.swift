@@ -135,7 +135,7 @@ final class SubscriptionWriter {
 }
 
 extension CentralRadio {
-    /// Sends a request.
+    /// Sends the request that `body` makes.
     ///
     /// If the peripheral requires security and the user consents, pairs and repeats it, as an iPhone does.
     nonisolated func asking<Value: Sendable>(

@@ -154,7 +154,7 @@ final class LineTerminal: QuestionAsker {
         for each in work { each() }
     }
 
-    /// Handles typed bytes; returns the work to do outside the lock.
+    /// Handles typed bytes; returns the work to do after the lock is released.
     private func type(_ bytes: [UInt8], _ state: inout State) -> [@Sendable () -> Void] {
         var work: [@Sendable () -> Void] = []
         for byte in bytes {
@@ -187,8 +187,9 @@ final class LineTerminal: QuestionAsker {
         for each in work { each() }
     }
 
-    /// Answers an open question with no, because the input has ended; returns the work to do outside the
-    /// lock.
+    /// Answers an open question with no, because the input has ended.
+    ///
+    /// Returns the work to do after the lock is released.
     private func finish(_ state: inout State) -> [@Sendable () -> Void] {
         let answer = state.question?.read("no")
         state.question = nil

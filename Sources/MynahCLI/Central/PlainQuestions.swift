@@ -16,7 +16,7 @@ final class PlainQuestions: QuestionAsker {
     }
 
     private let state = Lock(State())
-    /// A separate queue, because reading blocks its thread.
+    /// The queue on which standard input is read, because reading blocks its thread.
     private let queue = DispatchQueue(label: "mynah.answers")
 
     /// Returns `nil` unless the process is in the foreground of a terminal, with standard error and standard
@@ -58,7 +58,7 @@ final class PlainQuestions: QuestionAsker {
         state.withLock { $0.question = nil }
     }
 
-    /// Answers questions with the lines of standard input, and after its end with no.
+    /// Answers questions with the lines of standard input; after its end, the answer is no.
     private func answer() {
         while let line = readLine() { reply(line) }
         state.withLock { $0.isAtEnd = true }

@@ -91,7 +91,7 @@ struct ScanCommand: StagedCommand {
         try Exit.check(capture: maker.captureFailure, isSaid: true)
     }
 
-    /// Reports that no device was received on this radio, with hints, because another radio may receive some.
+    /// Reports that no device was received on this radio, and hints at other radios that may receive some.
     private func reportNothingHeard(_ maker: RadioMaker, in surroundings: Surroundings) {
         let what = service.isEmpty ? "no device" : "no device with that service"
         surroundings.say("\(what) was heard \(maker.listeningPlace)")

@@ -54,7 +54,7 @@ struct CtlOptions: ParsableArguments {
         completion: Choice.completion(of: CtlFormat.self), transform: Choice.parse)
     var format: CtlFormat?
 
-    /// Returns these options, completed by those before the verb.
+    /// Returns these options, with missing ones filled in from the options before the verb.
     func after(_ before: CtlOptions) -> CtlOptions {
         var options = self
         options.control = control ?? before.control
@@ -63,12 +63,14 @@ struct CtlOptions: ParsableArguments {
         return options
     }
 
-    /// Makes a client of the instance.
+    /// Makes a client of the control API of the running `mynah` that the options name.
     func client() throws(ControlError) -> ControlClient {
         try Self.client(at: control, tokenFile: controlTokenFile)
     }
 
-    /// Makes a client of the instance at an address, or at the default one.
+    /// Makes a client of the control API of a running `mynah`, which is called the instance here.
+    ///
+    /// If `address` is `nil`, the client uses the default address.
     static func client(at address: String?, tokenFile: String?) throws(ControlError) -> ControlClient {
         let text =
             address ?? getenv("MYNAH_CONTROL").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }

@@ -295,7 +295,7 @@ struct CtlVariable: CtlVerb {
             [.init("value", text ? .string(value) : Self.json(of: value))])
     }
 
-    /// The value as a JSON number if it is a number in a profile, or else as a text.
+    /// The value as a JSON number if a profile would read it as a number, or else as a text.
     static func json(of value: String) -> JSON { VariableValue(written: value)?.json ?? .string(value) }
 }
 
@@ -520,7 +520,7 @@ struct CtlValue: ParsableArguments {
         if text, fields { throw ValidationError("--text and --fields cannot be combined.") }
     }
 
-    /// The member of a request with the value.
+    /// The member of a request that contains the value.
     func member(_ value: String) throws -> JSON.Member {
         guard fields else { return .init(text ? "text" : "hex", .string(value)) }
         do throws(LayoutProblem) {
@@ -562,7 +562,8 @@ enum CtlHelp {
         await get("/v1/events", words).map(ControlText.askedRequests) ?? []
     }
 
-    /// The names of the devices, or of the attributes of the device on the command line.
+    /// The names to complete: those of the devices, or with `attributes`, those of the attributes of the
+    /// named device.
     private static func names(_ words: [String], attributes: Bool) async -> [String] {
         guard let answer = await get("/v1/devices", words) else { return [] }
         return attributes
@@ -570,7 +571,9 @@ enum CtlHelp {
             : ControlText.deviceNames(answer)
     }
 
-    /// Returns the answer of the instance that a command line names, or `nil` if there is none.
+    /// Requests `target` from the instance whose address is on the command line.
+    ///
+    /// Returns the answer, or `nil` if there is none.
     private static func get(_ target: String, _ words: [String]) async -> JSON? {
         let client = try? CtlOptions.client(
             at: CompletionWords.value(of: "--control", in: words),

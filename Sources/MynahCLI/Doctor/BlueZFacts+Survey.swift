@@ -3,13 +3,13 @@ import MynahConsole
 import MynahCore
 
 extension BlueZFacts {
-    /// The facts about bluetoothd, and the capabilities that follow from them.
+    /// Facts about bluetoothd, and the capabilities that follow from them.
     struct Asked {
         var facts: BlueZFacts
         var capabilities: RadioCapabilities
     }
 
-    /// Asks the bus and bluetoothd, if `isWanted` is `true`.
+    /// Collects facts from the system bus and bluetoothd; asks neither if `isWanted` is `false`.
     static func asked(
         _ adapter: String?, _ files: MachineFiles, _ kernel: Fact<MachineFacts.Kernel>, isWanted: Bool
     ) async -> Asked {

@@ -209,7 +209,7 @@ package struct ConnectEvent: Sendable {
 }
 
 extension AttributePath.Target {
-    /// The attribute in the form for events.
+    /// The attribute as events describe it.
     var attribute: EventAttribute {
         switch self {
         case .characteristic(let characteristic): EventAttribute(characteristic)

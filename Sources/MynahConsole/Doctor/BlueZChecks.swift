@@ -64,7 +64,7 @@ struct BlueZChecks {
             remedy: "install BlueZ \(found.oldest) or later")
     }
 
-    /// The check whether the bus allows this user to call bluetoothd.
+    /// The check of whether the bus allows this user to call bluetoothd.
     var busPolicy: Finding {
         let id = "busPolicy"
         if let skipped = skipped(id, .policy) { return skipped }

@@ -51,7 +51,7 @@ extension Doctor {
             remedy: "install another kernel, or BlueZ 5.87")
     }
 
-    /// Whether a kernel's version is in the ranges that are known to refuse such data.
+    /// Whether a kernel of this release is known to refuse the advertising data of BlueZ before 5.87.
     static func refusesAdvertisingData(_ release: String) -> Bool {
         let numbers = release.prefix { $0.isASCII && $0.isNumber || $0 == "." }.split(separator: ".")
             .compactMap { Int($0) }
@@ -102,7 +102,7 @@ extension Doctor {
         return Finding(id, .fine, adapter.map { "\($0) is not blocked" } ?? "nothing is blocked")
     }
 
-    /// The check whether the adapter supports LE, and whether LE is turned on.
+    /// The check of whether the adapter supports LE, and LE is turned on.
     var lowEnergy: Finding {
         let id = "lowEnergy"
         let mode = facts.configuration.value?["General", "ControllerMode"]

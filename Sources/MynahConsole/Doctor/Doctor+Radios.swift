@@ -38,7 +38,7 @@ extension Doctor {
         }
     }
 
-    /// The issues of the profile on the radio as a finding, or `nil` if there is no profile.
+    /// A finding with the issues of the profile on the radio, or `nil` if there is no profile.
     var profile: Finding? {
         guard let profile = facts.profile else { return nil }
         let issues = usesBlueZ ? profile.bluezIssues : profile.hostIssues

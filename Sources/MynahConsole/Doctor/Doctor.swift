@@ -52,7 +52,8 @@ package struct Doctor: Sendable {
         }
     }
 
-    /// The finding as a loss if it would stop BlueZ, because another radio can be used instead.
+    /// The finding with the verdict `loss` instead of `stop`, for a machine on which another radio can be
+    /// used.
     private func lessened(_ finding: Finding) -> Finding {
         var finding = finding
         if finding.verdict == .stop { finding.verdict = .loss }

@@ -123,7 +123,7 @@ package struct MachineFiles: Sendable {
         return (UInt64(number, radix: 16) ?? 0) & (1 << 12) != 0
     }
 
-    /// Those of the programs that are installed in a directory of the search path.
+    /// Returns the programs among `names` that are installed in a directory of the search path.
     package func programs(_ names: [String], path: String) -> [String] {
         let directories = path.split(separator: ":").filter { $0.hasPrefix("/") }
         return names.filter { name in directories.contains { isExecutable("\($0)/\(name)") } }

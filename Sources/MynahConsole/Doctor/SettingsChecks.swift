@@ -23,7 +23,7 @@ struct SettingsChecks {
         return unknown.map { Finding.unknown(id, $0) }
     }
 
-    /// The check whether bluetoothd can read its settings.
+    /// The check of whether bluetoothd can read its settings.
     var file: Finding {
         let id = "mainConfiguration"
         if let finding = unusable(id) { return finding }
@@ -52,7 +52,8 @@ struct SettingsChecks {
         return names
     }
 
-    /// The check whether bluetoothd uses advertising intervals, which requires `--experimental` before 5.77.
+    /// The check of whether bluetoothd uses advertising intervals, which requires `--experimental` before
+    /// 5.77.
     var experimental: Finding {
         let id = "experimental"
         if bluez.adapter?.keepsInterval == true {
@@ -67,7 +68,7 @@ struct SettingsChecks {
             remedy: configuration.command("General", "Experimental", "true"))
     }
 
-    /// The check whether bluetoothd discovers the services of connected phones.
+    /// The check of whether bluetoothd discovers the services of connected phones.
     ///
     /// The battery plugin of bluetoothd then makes iPhones ask to pair.
     var reverseDiscovery: Finding {
@@ -88,7 +89,7 @@ struct SettingsChecks {
             remedy: configuration.command("General", "ReverseServiceDiscovery", "false"))
     }
 
-    /// The check whether bluetoothd offers more than one ATT channel, which is the default before 5.67.
+    /// The check of whether bluetoothd offers more than one ATT channel, which is the default before 5.67.
     var attributeChannels: Finding {
         let id = "attributeChannels"
         if let finding = unusable(id) { return finding }
@@ -137,7 +138,7 @@ struct SettingsChecks {
         "FDF0": "asha",
     ]
 
-    /// The check whether bluetoothd or another program already publishes a service of the profile.
+    /// The check of whether bluetoothd or another program already publishes a service of the profile.
     var services: Finding {
         let id = "services"
         guard let adapter = bluez.adapter else { return Finding(id, .skipped, "there is no adapter") }

@@ -4,7 +4,7 @@ package import MynahEmulator
 
 /// A report of `mynah connect`: the result of a command, or an event of the device.
 package enum ConnectReport: Sendable {
-    /// The part of the user in a pairing with a passkey.
+    /// The task of the user in a pairing with a passkey.
     package enum PasskeyStep: String, Sendable {
         /// The user types this passkey on the device.
         case display

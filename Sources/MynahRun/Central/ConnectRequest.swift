@@ -150,7 +150,7 @@ package enum ConnectRequest: Hashable, Sendable {
         return AttributePath.completions(of: last, in: services, having: properties(of: words[0]))
     }
 
-    /// The properties for a command; a characteristic must have at least one of them.
+    /// The properties that a command needs; a characteristic must have at least one of them.
     private static func properties(of word: String) -> CharacteristicProperties {
         switch word {
         case "read": .read

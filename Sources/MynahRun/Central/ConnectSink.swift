@@ -43,7 +43,8 @@ final class ConnectSink: CentralManagerSink {
     /// Reports the result of a command, with the time of its last answer.
     func tellResult(_ report: ConnectReport) { give { $0.commandReports(report, at: .now(clock)) } }
 
-    /// Tells the order of reports that a request was sent, or that its answer arrived.
+    /// Records in the order of reports that a request was sent or, with `isAnswered`, that its answer
+    /// arrived.
     func asked(isAnswered: Bool) {
         give { isAnswered ? $0.answered(at: .now(clock)) : $0.release() }
     }

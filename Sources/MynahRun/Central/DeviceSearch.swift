@@ -33,7 +33,7 @@ package struct DeviceSearch {
     /// The names of matching devices that are not connectable, by address.
     private var closed: [DeviceAddress: String] = [:]
 
-    /// Whether no device was received that is connectable or matches the text.
+    /// `true` if no connectable device was received, and no device that matches the text.
     var hasHeardNothing: Bool { heard.isEmpty && closed.isEmpty }
 
     /// The largest number of remembered devices.
@@ -83,7 +83,7 @@ package struct DeviceSearch {
     /// An event for the search.
     package enum Step: Sendable {
         case heard(Sighting)
-        /// The time for another device with the same name is over.
+        /// The time in which another device with the same name could be received has ended.
         case settled
         /// The time limit of the search elapsed.
         case overdue

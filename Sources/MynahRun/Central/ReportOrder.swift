@@ -13,9 +13,10 @@ struct ReportOrder {
 
     /// Whether a command is being carried out; only commands report the answers to their requests.
     private var isAtWork = false
-    /// The reports held since the last answer, and the time of that answer.
+    /// The reports to pass on after the result of the running command, and the time of the last answer that
+    /// it got.
     ///
-    /// The value is `nil` if no command still has to report an answer.
+    /// The value is `nil` if the command has reported each answer, or if no command is running.
     private var waiting: (reports: [Report], answered: WallTime)?
 
     /// Handles the beginning of a command; returns the reports to pass on now.
@@ -50,7 +51,7 @@ struct ReportOrder {
         return [Report(report: report, time: time)] + release()
     }
 
-    /// Returns the held reports, because no command still has to report an answer.
+    /// Stops holding reports, and returns those held so far.
     mutating func release() -> [Report] {
         defer { waiting = nil }
         return waiting?.reports ?? []

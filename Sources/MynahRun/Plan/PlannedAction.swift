@@ -90,7 +90,7 @@ package struct PlannedAction: Hashable, Sendable {
         if case .action(let action) = effect { !action.isAboutRadio } else { false }
     }
 
-    /// The error message for a run without apps.
+    /// The error message for an action on an app in a run without apps.
     package var lacksApp: String {
         let others = UserAction.words.filter { UserAction($0)?.isAboutRadio == true } + RangeChange.words
         return "--at \(text) needs a profile with app:, and no profile here has one; accessories have "

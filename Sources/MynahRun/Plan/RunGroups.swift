@@ -101,7 +101,7 @@ package struct RunGroups {
 }
 
 extension Profile {
-    /// The position of a phone's property in `app` or `phone`, or `nil` if the profile does not set it.
+    /// The position in the file of a phone's property, or `nil` if neither `app` nor `phone` sets it.
     fileprivate func phoneMark(of field: String) -> SourceMark? { app?.marks[field] ?? phone?.marks[field] }
 }
 

@@ -32,8 +32,9 @@ package struct RunPlan: Sendable {
     /// The seed for generated values, or `nil` for random values.
     package var seed: UInt64?
     package var stateDirectory: StateDirectory?
-    /// Writes a note by which other processes can find the run; the value is `nil` if the run is on the
-    /// shared air.
+    /// Writes a note by which other processes can find the run.
+    ///
+    /// The value is `nil` if the run uses the virtual air that all processes of this user share.
     package var leaveNote: (@Sendable () -> AirNote?)?
     /// The control API, or `nil` if there is none.
     package var control: ControlPlan?

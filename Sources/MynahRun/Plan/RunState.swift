@@ -6,7 +6,7 @@ package enum RunState: String, CaseIterable {
     case foreground
     case background
     case suspended
-    /// The phone was restarted, and the app was not opened since.
+    /// The phone was restarted, and the app has not been opened since.
     case terminated
 
     package func apply(to app: inout EmulatedApp?) {

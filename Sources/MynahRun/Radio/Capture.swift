@@ -71,7 +71,7 @@ package final class Capture: Sendable {
         return (try file(), "hci" + names)
     }
 
-    /// Records the air of all virtual radios of a command, once.
+    /// Records the packets on the air of all virtual radios of a command; later calls do nothing.
     func record(_ air: LiveAir) throws(RadioError) {
         let file = try file()
         let isNew = state.withLock { state in

@@ -30,9 +30,11 @@ package final class RadioMaker: Sendable {
         package var tap: TappedTransport.Tap?
         /// Whether the run will turn Bluetooth off, which BlueZ's adapters do not allow.
         var setsPower = false
-        /// The clock of the radios and, with virtual time, their air.
+        /// The clock of the radios and, with virtual time, the simulated medium on which they send, called
+        /// the air.
         package var time = RunTime.real
-        /// The air of virtual radios, or `nil` for the air that all processes of this user share.
+        /// The simulated medium (air) of virtual radios, or `nil` for the one that all processes of this user
+        /// share.
         package var air: LiveAir?
         /// Called with warnings that do not stop a radio, on any thread.
         package var notice: @Sendable (RadioWarning) -> Void
@@ -48,12 +50,12 @@ package final class RadioMaker: Sendable {
     }
 
     private let options: Options
-    /// The shared air, or `nil` before it is first used.
+    /// The simulated medium that all processes of this user share, or `nil` before it is first used.
     private let shared: Lock<SharedAir?>
-    /// The controllers on the virtual air, by radio number.
+    /// The controllers of virtual radios, by radio number.
     private let stations = Lock<[Int: Station]>([:])
 
-    /// A controller on the virtual air, with its distance when it is in range.
+    /// A virtual controller, with its distance when it is in range.
     private struct Station {
         let transport: VirtualTransport
         var distance = AirDistance.usual
@@ -66,7 +68,7 @@ package final class RadioMaker: Sendable {
         shared = Lock(nil)
     }
 
-    /// Makes the same radios for a new air, after the old radios are no longer used.
+    /// Returns a maker of the same radios for a new start of the run; the old radios must no longer be used.
     func anew(in time: RunTime) -> RadioMaker {
         var options = options
         options.time = time
@@ -76,7 +78,9 @@ package final class RadioMaker: Sendable {
 
     private var choice: ChosenRadio { options.choice }
 
-    /// Creates the capture's file; throws if BlueZ would have to be captured or turned off.
+    /// Creates the capture's file.
+    ///
+    /// Throws if BlueZ is chosen and the run has a capture or turns Bluetooth off.
     func check() throws(RadioError) {
         if choice == .bluez {
             if options.capture != nil { throw Self.noCaptureOfBlueZ }
@@ -174,7 +178,7 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// Leaves the shared air and ends the capture, after the radios are no longer used.
+    /// Stops using the shared virtual air and ends the capture, after the radios are no longer used.
     package func end() {
         stations.withLock { $0 = [:] }
         shared.withLock { $0 }?.leave()
@@ -248,7 +252,8 @@ package final class RadioMaker: Sendable {
         return radio
     }
 
-    /// The directory of the shared air, or `nil` if Mynah's own host is not on the shared air.
+    /// The directory of the virtual air that processes share, or `nil` if Mynah's own host does not use that
+    /// air.
     package var airDirectory: String? { shared.withLock { $0?.directory } }
 
     /// The place where Mynah's own host scans, in words for a message.
@@ -259,7 +264,7 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// Hints about runs that cannot be received, because each has an air of its own.
+    /// Hints about runs whose devices this command cannot receive, because each has a radio range of its own.
     package var hintsAboutPrivateRuns: [String] {
         guard let airDirectory else { return [] }
         return AirNote.contents(in: airDirectory).map(\.hint)
@@ -280,7 +285,7 @@ package final class RadioMaker: Sendable {
         .unsupported, "--at cannot turn BlueZ's adapter off, because other programs use it too",
         remedy: "choose --radio virtual, netsim or hci:TRANSPORT")
 
-    /// Makes a controller on the air; also returns the part of the air in this process.
+    /// Makes a controller on the virtual air; also returns the `LiveAir` of this process.
     private func station() throws(RadioError) -> (VirtualTransport, LiveAir) {
         let configuration = ControllerConfiguration(
             address: DeviceAddress(value: 0, kind: .public), cipher: ControllerConfiguration.aes)

@@ -16,7 +16,8 @@ package struct RadioPlan: Sendable {
     package var notificationRate: Int?
     /// Whether BlueZ must report which central has subscribed.
     package var namesSubscribers = false
-    /// The air of virtual radios, or `nil` for the air that all processes of this user share.
+    /// The simulated medium (air) of virtual radios, or `nil` for the one that all processes of this user
+    /// share.
     package var air: LiveAir?
 
     /// Makes a plan with a choice of radio, and default options.
