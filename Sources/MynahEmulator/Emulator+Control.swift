@@ -148,8 +148,8 @@ extension Emulator {
 
     /// Answers a request of one of the devices; returns `false` if no request with this number waits.
     ///
-    /// If the answer is refused, the request continues to wait, except for a write that is no longer
-    /// possible.
+    /// If the answer is not allowed, the call throws, and the request continues to wait. An accepted write
+    /// that the device itself refuses also throws, but is answered with the device's error.
     package func answer(_ id: Int, _ answer: RequestAnswer) async throws(ControlRefusal) -> Bool {
         let capabilities = await phone.capabilities
         for player in devices.players where try player.asks.answer(id, answer, capabilities) { return true }

@@ -145,7 +145,7 @@ private struct KeyQueue {
     private static let longest = 16_384
 
     private var reports: ArraySlice<(bytes: [UInt8], gap: Duration)> = []
-    /// The earliest time at which the next report may be sent.
+    /// The earliest time at which the next queued report may be sent.
     private var start = Duration.zero
 
     var count: Int { reports.count }
