@@ -83,7 +83,7 @@ struct HTTPConnectionMachine {
         self.precheck = precheck
     }
 
-    /// Whether further bytes must remain unread in the socket for now.
+    /// Whether the connection must not read further bytes from the socket for now.
     var holdsReads: Bool {
         if case .answering = state { true } else { !pending.isEmpty }
     }

@@ -170,7 +170,7 @@ package final class HTTPServer: Sendable {
         ])
     }
 
-    /// The number of file descriptors that the process may still open for itself after the check.
+    /// The number of file descriptors that libdispatch may open after the check in `lackOfFiles`.
     ///
     /// libdispatch has a timer for each of its three clocks, and opens it when the clock is first used. On a
     /// busy machine this happens after the check, and then every client would be refused.
