@@ -1,12 +1,18 @@
 import MynahCore
 
-/// Finds out which values of one characteristic answer requests, and which come by themselves.
+/// Finds out which values of one characteristic answer requests, and which the device sends by itself.
 ///
-/// Each value has one candidate: the last request before it on its link. The decision compares kinds of
-/// values and groups of requests. A kind is the values with one first byte and length. A group is equal
-/// requests, those with the same first byte, or all writes of one characteristic. A value is near if it came
-/// within a second of the request, or half a second after another near value. The first row that applies to a
-/// value decides:
+/// A value can only answer the last request before it on its link, or an earlier one if the answer is late.
+/// The decision uses these terms:
+///
+/// - A kind is all values with the same first byte and length.
+/// - A group is requests that are compared: equal ones, those with the same first byte, or all writes of one
+///   characteristic.
+/// - A value is near a request if it came within a second of the request, or within half a second of another
+///   near value.
+/// - A value is a usual answer if the second or third row of the table applies to it.
+///
+/// The first row that applies to a value decides its cause:
 ///
 /// | the value | cause |
 /// |---|---|
@@ -20,10 +26,14 @@ import MynahCore
 /// | is near | the request |
 /// | anything else | none |
 struct CauseFinder {
-    /// The longest times between a request and a value near it, and between two near values, in microseconds.
+    /// The longest time between a request and a value near it, in microseconds.
+    ///
+    /// `nearPrevious` is the longest time between two near values.
     static let near: Int64 = 1_000_000
     static let nearPrevious: Int64 = 500_000
-    /// The time that replaces `near` if there are too few requests to compare, in microseconds.
+    /// The longest time between a request and a value near it if there are too few requests to compare.
+    ///
+    /// The time is in microseconds, and replaces `near`.
     static let nearFew: Int64 = 2_000_000
     /// The longest time between a request and its answer, in microseconds.
     static let latest: Int64 = 60_000_000
@@ -37,10 +47,11 @@ struct CauseFinder {
     /// The most values that only a subscription causes; more values are a stream.
     static let longestGreeting = 4
 
-    /// The number of earlier requests to which a late answer may belong.
+    /// The number of earlier requests that are tried as the cause of a late answer.
     private static let displaced = 3
-    /// The fraction of a group's requests that must get an answer with the same delay to make the delay
-    /// usual.
+    /// The fraction of a group's requests that must get an answer with the same delay.
+    ///
+    /// The answers with this delay are then usual answers.
     private static let usual = 0.6
     /// The fraction of values that must agree, so that the others count as exceptions.
     private static let most = 0.8
@@ -66,21 +77,23 @@ struct CauseFinder {
         var delay: Int64 = 0
         var isNear = false
         var kind = 0
-        /// `true` if most requests of a group got a value with this delay, or a value of this kind.
+        /// `true` if the value is a usual answer: most requests of a group got a value with this delay, or of
+        /// this kind.
         var isUsual = false
     }
 
     /// The values with the same first byte and length.
     private struct Kind {
         var members: [Int] = []
-        /// `true` if the values come at the same rate with and without requests between them.
+        /// `true` if the values come at the same rate, whether or not requests are sent between them.
         ///
         /// Only short gaps between values can show that.
         var isFree = false
         /// The time between two values that are not usual answers, or `nil` if the time varies.
         var period: Int64?
-        /// The numbers of values that are not usual answers: those near a request, and those without a
-        /// request.
+        /// The number of values that are near a request, but are not usual answers.
+        ///
+        /// `farCount` is the number of values that are neither near a request nor usual answers.
         var nearCount = 0
         var farCount = 0
     }

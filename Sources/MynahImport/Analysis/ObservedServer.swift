@@ -87,7 +87,8 @@ struct ObservedServer {
     /// The merged table of earlier discoveries, with the numbers of its parts.
     private var earlier: (table: ObservedTable, numbers: Set<Int>)?
     private var hasChanged = false
-    /// `true` if a partially discovered table is left out in favor of an earlier, complete one.
+    /// `true` if a table that was discovered only partially is left out, because an earlier, complete one is
+    /// used.
     private var isLastPartial = false
 
     /// The most values to store: of all characteristics, and of each one.
@@ -281,7 +282,10 @@ struct ObservedServer {
         lineSizes = [:]
     }
 
-    /// Ends the current table: merges it with the earlier table, replaces that, or discards the current one.
+    /// Ends the current table.
+    ///
+    /// The table is merged with the earlier one if they do not contradict each other. Otherwise it replaces
+    /// the earlier one, unless only the earlier one is complete.
     private mutating func settleTable() {
         guard var known = earlier else {
             earlier = (table, [number])

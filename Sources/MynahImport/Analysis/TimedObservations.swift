@@ -50,9 +50,9 @@ enum ValueCause: Hashable {
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// Returns the first index whose element meets a condition.
+    /// Returns the index of the first element that meets a condition.
     ///
-    /// All later elements must meet the condition too.
+    /// All later elements must meet the condition too. Returns the count if no element meets it.
     func bisection(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

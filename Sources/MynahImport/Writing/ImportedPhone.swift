@@ -8,7 +8,7 @@ struct ImportedPhone {
         var to: String
         var value: [UInt8]
         var withResponse: Bool
-        /// The time of the write after the reads and the subscriptions, in microseconds.
+        /// The time of the write, in microseconds, counted from the end of the reads and subscriptions.
         var after: Int64
     }
 

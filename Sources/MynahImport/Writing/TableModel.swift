@@ -150,7 +150,7 @@ struct TableModel {
         }
     }
 
-    /// Whether a service must come after another one in a profile.
+    /// Whether the service `from` must come after the service `goal` in a profile.
     ///
     /// Included services come first, and services with the same UUID keep their order.
     private func reaches(_ from: Int, _ goal: Int, _ earlier: [Int?]) -> Bool {
