@@ -25,7 +25,7 @@ final class UpdateSender {
         made = faulted
     }
 
-    /// Allows each problem to be reported again.
+    /// Makes problems that were already reported be reported again.
     func forgetReports() {
         tooLong = []
     }
