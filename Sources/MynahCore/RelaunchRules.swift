@@ -20,7 +20,7 @@ package enum RelaunchCause: String, Hashable, Sendable, CaseIterable {
 
 /// The rule for whether the system relaunches an app for a Bluetooth event.
 ///
-/// The raw value is the text in the table of Apple's article.
+/// The raw value is the text in the table of the article `PlayAnIOSApp`.
 package enum RelaunchRule: String, Hashable, Sendable, CaseIterable {
     case yes
     case afterUnlock = "after the first unlock"
