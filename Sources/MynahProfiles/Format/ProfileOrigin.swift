@@ -76,7 +76,8 @@ private struct JSONPath {
 extension YAMLNode {
     /// Converts a JSON value into a node; `null` is replaced by the given word.
     ///
-    /// The marks count the values for `ProfileOrigin`; a key has the mark of its value.
+    /// The `line` of a node's position is the number of its value, from which `ProfileOrigin` finds the path.
+    /// A key has the same position as its value.
     init(_ json: JSON, null: String = "null") {
         var count = 0
         self.init(json, null, &count)
