@@ -205,7 +205,8 @@ struct CauseFinder {
         kinds.append(kind)
     }
 
-    /// Whether values continue with the same gaps while there are requests.
+    /// Whether values come with the same gaps while requests are sent, so that the requests do not cause
+    /// them.
     ///
     /// Polled values come once for each request, so each of their gaps has a request. A single gap may match
     /// by chance, unless there are many other gaps.
@@ -242,7 +243,8 @@ struct CauseFinder {
     /// Returns the largest difference between two delays of the same answer, in microseconds.
     private static func tolerance(_ delay: Int64) -> Int64 { min(max(20_000, delay / 20), 100_000) }
 
-    /// Marks each value whose delay is one at which most requests of a group got a value.
+    /// Marks the values with a usual delay, which is a delay after which most requests of a group got a
+    /// value.
     private mutating func findUsualDelays() {
         var followers: [Int: [Int]] = [:]
         for index in values.indices {
@@ -266,7 +268,9 @@ struct CauseFinder {
         max(2, Int((Double(groupSizes[group]) * Self.usual).rounded(.up)))
     }
 
-    /// Marks the values whose delay is usual, and returns the ranges of the usual delays.
+    /// Marks the values with a usual delay, and returns the ranges of these delays.
+    ///
+    /// `list` has the values that follow a group's requests, sorted by delay.
     private mutating func markUsual(_ list: [Int], needed: Int) -> [ClosedRange<Int64>] {
         var found: [ClosedRange<Int64>] = []
         var counts: [Int: Int] = [:]
@@ -293,8 +297,8 @@ struct CauseFinder {
 
     /// Finds usual answers that came so late that another request was sent before them.
     ///
-    /// Such a value becomes the answer of the earlier request, if that request has no usual answer yet and
-    /// the delay is usual for it.
+    /// Such a value becomes the answer of an earlier request that has no usual answer yet, if the delay since
+    /// that request is a usual one.
     private mutating func findDisplaced() {
         guard !delays.isEmpty else { return }
         var answered = Set(places.filter(\.isUsual).compactMap(\.request))
@@ -323,9 +327,10 @@ struct CauseFinder {
         }
     }
 
-    /// Marks the values of a kind if most requests of a group got one with any delay.
+    /// Marks a value of a kind as a usual answer if most requests of its group got such a value.
     ///
-    /// Few other values may be of this kind.
+    /// The delay does not matter. Most values of the kind must be the first such value after a request of the
+    /// group.
     private mutating func findCompanions() {
         for kind in kinds where kind.members.count >= 3 && !kind.isFree {
             var first: [Int: Int] = [:]
@@ -406,7 +411,7 @@ struct CauseFinder {
         return isException(index, settled) ? .unasked : answer
     }
 
-    /// Whether so few similar requests have a value near them that the value near this request is chance.
+    /// Whether a value near this request is there by chance, because few similar requests have a near value.
     private func isRare(_ request: Int) -> Bool {
         guard let group = groups[request].prefix(2).first(where: { groupSizes[$0] >= 5 }) else {
             return false
@@ -427,7 +432,9 @@ struct CauseFinder {
             && Self.isLike(values[after].time - values[before].time, 2 * period, period / 2)
     }
 
-    /// Whether a value is an exception: it follows the usual answer of a write late, and its kind is rare.
+    /// Whether a value does not answer a write, although it is near the write.
+    ///
+    /// Such a value comes late after the usual answer of the write, and there are few values of its kind.
     private func isException(_ index: Int, _ settled: Set<Int>) -> Bool {
         guard index > 0, let request = places[index].request, let group = groups[request].last,
             settled.contains(group), places[index - 1].request == request

@@ -66,7 +66,7 @@ struct ObservedServer {
         fileprivate var table: Int
     }
 
-    /// The key of the values that one characteristic sends on one link, within one attribute table.
+    /// A characteristic on one link and in one attribute table, whose values are counted together.
     private struct Flow: Hashable {
         var handle: AttributeHandle
         var link: Int
@@ -84,7 +84,7 @@ struct ObservedServer {
 
     /// The number of the current attribute table, counted from 0.
     private var number = 0
-    /// The merged table of earlier discoveries, with the numbers of its parts.
+    /// The table merged from earlier discoveries, with the numbers of the tables that were merged.
     private var earlier: (table: ObservedTable, numbers: Set<Int>)?
     private var hasChanged = false
     /// `true` if a table that was discovered only partially is left out, because an earlier, complete one is

@@ -45,7 +45,7 @@ enum ValueCause: Hashable {
     case answer(request: Int, delay: Int64)
     /// The value is part of a stream, which continues at regular times regardless of requests.
     case stream
-    /// The value has no known cause.
+    /// The device sent the value by itself, but not as part of a stream.
     case unasked
 }
 

@@ -29,7 +29,7 @@ struct ImportedPhone {
     /// The services that iOS reserves, and apps cannot use.
     private static let kept: [BluetoothUUID] = ["1812", "181E"]
 
-    /// Makes a use without reads, subscriptions and writes.
+    /// Makes a section without reads, subscriptions and writes.
     init(device: String, advertised: [BluetoothUUID]) {
         (self.device, self.advertised) = (device, advertised)
     }

@@ -249,7 +249,7 @@ struct ProfileText {
         }
     }
 
-    /// Writes values by key; writes a list if a key occurs several times.
+    /// Writes a mapping from keys to values, or a list if a key occurs several times.
     private mutating func write(
         _ entries: [(key: String, value: String, name: String?)], _ field: String, _ keyName: String,
         at depth: Int
@@ -400,7 +400,8 @@ struct ProfileText {
 
     // MARK: The recording
 
-    /// The recorded values of each characteristic, with the names for their lines.
+    /// The recorded values of each characteristic, with the members that name the characteristic in each
+    /// line.
     private var flows: [RecordingText.Flow] {
         var flows: [RecordingText.Flow] = []
         for (index, service) in profile.services.enumerated() {
