@@ -16,7 +16,7 @@ struct WorkProgress {
     /// `true` if an earlier process of the app began the work; its discoveries and subscriptions are then
     /// restored.
     var isResumed = false
-    /// The number of the wake in which the link was established.
+    /// The number of the app's wake (`AppSide.wake`) in which the link was established.
     var wake: Int?
 }
 

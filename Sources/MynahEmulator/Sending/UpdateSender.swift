@@ -83,7 +83,8 @@ final class UpdateSender {
         }
     }
 
-    /// Reports extraneous work if a woken app sends a value of an attribute that did not wake it.
+    /// Reports extraneous work (`ExtraneousWork`) if a woken app sends a value of an attribute that did not
+    /// wake it.
     func noteExtraneous(_ attribute: AttributeKey) {
         guard memory.appSide.isNewlyExtraneous(attribute) else { return }
         memory.appSide.app?.access.noteExtraneousWork(on: attribute)
