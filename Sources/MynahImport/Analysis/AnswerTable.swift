@@ -20,10 +20,9 @@ struct AnswerTable {
     struct Reaction: Hashable {
         /// The values that usually follow one request, in order of time, each with its usual delay.
         var answers: [Answer]
-        /// The values to send for successive requests, in turn; each element has a value for every one of
-        /// `answers`.
+        /// The values to send if the answers are given in turn: one element for each request, in order.
         ///
-        /// The list is empty if the answers never change.
+        /// Each element has one value for each of `answers`. The list is empty if the answers never change.
         var turns: [[[UInt8]]] = []
         /// The number of requests with the pattern.
         ///

@@ -67,10 +67,9 @@ struct ImportedProfile {
         var begins: Int?
         var error: UInt8?
         var answers: [Answer] = []
-        /// The values to send for successive writes, in turn; each element has a value for every one of
-        /// `answers`.
+        /// The values to send if the answers are given in turn: one element for each write, in order.
         ///
-        /// The list is empty if the values do not change.
+        /// Each element has one value for each of `answers`. The list is empty if the values do not change.
         var turns: [[[UInt8]]] = []
 
         /// `true` if the rule depends on a state, or begins one.

@@ -28,7 +28,7 @@ struct TableModel {
 
     private(set) var services: [Service] = []
     private(set) var notes: [String] = []
-    /// The value handles of the Generic Access service.
+    /// The value handles of Device Name and Appearance in the Generic Access service.
     private(set) var nameHandle: AttributeHandle?
     private(set) var appearanceHandle: AttributeHandle?
 
