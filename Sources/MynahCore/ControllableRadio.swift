@@ -65,7 +65,7 @@ extension ControllableRadio {
     /// Returns `nil`, because the state is not known.
     package func isEncrypted(_ central: Peer.ID) -> Bool? { nil }
 
-    /// Returns `true`: such a radio has no state that it has not reported yet.
+    /// Returns `true`: the events of such a radio are its only report of its state.
     package var isOn: Bool { true }
 
     /// Does nothing, because all services are handled alike.
