@@ -10,7 +10,7 @@ package final class RequestNumbers: Sendable {
         var ends: [(id: Int, end: RequestEnd)] = []
     }
 
-    /// The most requests whose end is remembered; without a limit, a peer could fill the memory.
+    /// The maximum number of requests whose end is remembered; without a limit, a peer could fill the memory.
     static let memory = 1024
 
     private let state = Lock(State())

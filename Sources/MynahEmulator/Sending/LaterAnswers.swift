@@ -54,7 +54,8 @@ struct AnswerRoom {
         var bytes = 0
     }
 
-    /// The most bytes that may be queued for one central, which is enough for all answers of one rule.
+    /// The maximum number of bytes that may be queued for one central, which is enough for all answers of one
+    /// rule.
     static let mostBytes = 1 << 20
 
     private var uses: [Peer.ID?: Use] = [:]

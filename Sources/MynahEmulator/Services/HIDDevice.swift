@@ -141,7 +141,7 @@ struct HIDDevice: ServiceBehavior {
 
 /// The queue of keyboard reports, each of which is sent at its time.
 private struct KeyQueue {
-    /// The most reports in the queue.
+    /// The maximum number of reports in the queue.
     private static let longest = 16_384
 
     private var reports: ArraySlice<(bytes: [UInt8], gap: Duration)> = []
