@@ -130,7 +130,7 @@ public struct Advertisement: Hashable, Sendable {
         /// The fields of the periodic advertising data.
         package var contents = Contents()
 
-        /// Without data, every 100 ms.
+        /// Makes periodic advertising without data, with an interval of 100 ms.
         package init() {}
     }
 

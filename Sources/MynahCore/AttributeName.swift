@@ -213,7 +213,7 @@ package struct AttributeName: Hashable, Sendable {
         return found
     }
 
-    /// The most matches that a message lists.
+    /// The maximum number of matches that a message lists.
     private static let listed = 8
 
     private static func list(_ positions: [AttributeTree.Position], in tree: AttributeTree) -> String {
