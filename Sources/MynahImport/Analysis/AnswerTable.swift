@@ -35,7 +35,7 @@ struct AnswerTable {
 
     /// The fraction of requests that must get the same answer; the other answers then count as exceptions.
     private static let usual = 0.8
-    /// The most requests whose answers are given in turn.
+    /// The maximum number of requests whose answers are given in turn.
     static let longestTurn = 64
     /// The longest value that is given in turn, in bytes, because the text of a variable has at most 512
     /// bytes.

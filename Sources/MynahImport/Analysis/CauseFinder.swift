@@ -37,14 +37,14 @@ struct CauseFinder {
     static let nearFew: Int64 = 2_000_000
     /// The longest time between a request and its answer, in microseconds.
     static let latest: Int64 = 60_000_000
-    /// The most values in one answer, and the most bytes of its lines in a profile.
+    /// The maximum number of values in one answer; a longer answer is a stream.
     ///
-    /// A longer answer is a stream.
+    /// `largestAnswer` is the maximum number of bytes of its lines in a profile.
     static let longestAnswer = 10_000
     private static let largestAnswer = 1 << 19
     /// The length of a line in a profile without its value, in bytes.
     private static let lineSize = 72
-    /// The most values that only a subscription causes; more values are a stream.
+    /// The maximum number of values that only a subscription causes; more values are a stream.
     static let longestGreeting = 4
 
     /// The number of earlier requests that are tried as the cause of a late answer.

@@ -91,12 +91,13 @@ struct ObservedServer {
     /// used.
     private var isLastPartial = false
 
-    /// The most values to store: of all characteristics, and of each one.
+    /// The maximum number of values to store for all characteristics.
     ///
-    /// A recorded device may send values without end.
+    /// `flowLimit` is the maximum for each characteristic. There are limits because a recorded device may
+    /// send values without end.
     private let sentLimit: Int
     private let flowLimit: Int
-    /// The most bytes of a recording's lines, or `nil` for a capture file.
+    /// The maximum number of bytes of a recording's lines, or `nil` for a capture file.
     ///
     /// The recording of a capture file is shortened when it is written.
     private let byteLimit: Int?
@@ -271,7 +272,7 @@ struct ObservedServer {
 
     // MARK: Several tables
 
-    /// The most tables that are compared; no real device has as many, but a capture may be forged.
+    /// The maximum number of tables that are compared; only a forged capture has more.
     private static let limit = 1000
 
     private mutating func addTable(_ new: ObservedTable) {

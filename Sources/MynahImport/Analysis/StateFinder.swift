@@ -60,7 +60,9 @@ enum StateFinder {
         var episodes: [Int]
     }
 
-    /// The most states, and the most writes between two reactions.
+    /// The maximum number of states.
+    ///
+    /// `window` is the maximum number of writes between two reactions.
     private static let limit = 16
     private static let window = 64
     /// The fewest writes of a group.

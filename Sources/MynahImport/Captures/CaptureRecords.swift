@@ -18,7 +18,7 @@ struct CaptureRecords {
         case air(AirPacket.Format)
     }
 
-    /// The most bytes of a record: four times the longest HCI packet.
+    /// The maximum length of a record, in bytes: four times the longest HCI packet.
     static let longestRecord = 0x4_0000
 
     private let receive: (CapturedPacket) -> Void

@@ -2,11 +2,11 @@ import MynahCore
 import MynahSupport
 
 extension ImportedProfile {
-    /// The most rules of one characteristic; a device with more writes has a file transfer.
+    /// The maximum number of rules of one characteristic; more writes are assumed to be a file transfer.
     static let ruleLimit = 2048
     /// The ATT_MTU that Mynah's devices offer by default.
     private static let usualMTU = 517
-    /// The most values of one recording.
+    /// The maximum number of values of one recording.
     static let recordingLimit = 100_000
 
     /// Makes the profile of an observed device; `fallback` is the name of a device without one.
@@ -72,9 +72,9 @@ extension ImportedProfile {
 }
 
 extension ImportedProfile {
-    /// The most variables for answers that are given in turn (`AnswerTable`).
+    /// The maximum number of variables for answers that are given in turn (`AnswerTable`).
     ///
-    /// This is slightly less than the most variables of a profile.
+    /// This is slightly less than the maximum number of variables of a profile.
     private static let turnLimit = 900
 
     /// Removes answers that are given in turn (`AnswerTable`) if a profile cannot have enough variables for
@@ -446,7 +446,7 @@ private struct CharacteristicModel {
         return result
     }
 
-    /// The most requests for which omitted answers are listed in a note of their own.
+    /// The maximum number of requests for which omitted answers are listed in a note of their own.
     private static let listed = 8
 
     /// Adds notes about omitted answers.

@@ -24,7 +24,7 @@ struct ImportedPhone {
     /// Notes for readers of the profile, each a sentence without its full stop.
     var notes: [String] = []
 
-    /// The most writes that are kept.
+    /// The maximum number of writes that are kept.
     private static let writeLimit = 2000
     /// The services that iOS reserves, and apps cannot use.
     private static let kept: [BluetoothUUID] = ["1812", "181E"]

@@ -27,7 +27,7 @@ struct SentValues {
     private(set) var states: [StateFinder.State] = []
     private(set) var earlyWrites: Set<Int> = []
 
-    /// The most writes that are compared with the values of other services.
+    /// The maximum number of writes that are compared with the values of other services.
     private static let writeLimit = 10_000
 
     init(_ server: ObservedServer, _ table: TableModel) {
