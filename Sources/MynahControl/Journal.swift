@@ -55,7 +55,7 @@ package final class Journal: Sendable {
         package let seq: UInt64
     }
 
-    /// The most marks; if there are more, the oldest ones are dropped.
+    /// The maximum number of marks; if there are more, the oldest ones are dropped.
     package static let markLimit = 10_000
 
     private struct Waiter {

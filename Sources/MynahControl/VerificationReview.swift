@@ -3,7 +3,7 @@ import MynahSupport
 
 /// The check of the events so far for a verification.
 struct VerificationReview {
-    /// The most events that the response to a failed verification contains.
+    /// The maximum number of events that the response to a failed verification contains.
     static let timelineLimit = 100
 
     private let verification: Verification
