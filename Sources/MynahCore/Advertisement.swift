@@ -288,7 +288,7 @@ public struct AdvertisingReport: Hashable, Sendable {
     package static let silent = AdvertisingReport(isOn: false)
 }
 
-/// The error for an advertisement that is too long: the first field that does not fit.
+/// The error for an advertisement that is too long; it describes the first field that does not fit.
 package struct AdvertisementError: Error, Hashable, Sendable {
     /// The field of the profile that does not fit, such as `manufacturerData`.
     package var field: String

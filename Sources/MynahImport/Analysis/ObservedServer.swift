@@ -339,9 +339,10 @@ struct ObservedServer {
         return parts.isEmpty ? "" : "; of others are left out: " + parts.joined(separator: " and ")
     }
 
-    /// A note that the capture does not show which attributes require encryption, or `nil`.
+    /// A note that the capture does not show which attributes require encryption, or `nil` if no note is
+    /// needed.
     ///
-    /// Only a refusal on an unencrypted link shows that.
+    /// Only a refusal on an unencrypted link shows that an attribute requires encryption.
     private var securityNote: String? {
         guard !encryptedAccesses.isSubset(of: openAccesses) else { return nil }
         return openAccesses.isEmpty
