@@ -1,6 +1,6 @@
 package import MynahSupport
 
-/// A request for all events so far, in pages, because an instance returns at most 10,000 events at once.
+/// A request for all events so far, in pages, because one response has at most 10,000 events.
 package struct EventPages: Hashable, Sendable {
     /// The largest number of events on a page.
     package static let limit = 10_000
@@ -13,7 +13,9 @@ package struct EventPages: Hashable, Sendable {
     private var next: Int?
     private var lost = 0
 
-    /// Makes a request for the events that match, from `since` or from the last mark on.
+    /// Makes a request for the events that match.
+    ///
+    /// The first event has the number `since`; by default, it is the first one after the last mark.
     package init(since: Int? = nil, match: String? = nil, limit: Int = EventPages.limit) {
         self.since = since
         self.match = match

@@ -90,7 +90,9 @@ struct EventRing {
         return places
     }
 
-    /// Returns at most `limit` events, from a number on.
+    /// Returns at most `limit` consecutive events, of which the first has the number `asked`.
+    ///
+    /// If older events were removed, the part begins with the oldest event that is left.
     func part(from asked: UInt64, limit: Int) -> Part {
         // The first event has the number 1.
         let asked = max(asked, 1)

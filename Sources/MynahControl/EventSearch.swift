@@ -15,7 +15,7 @@ struct EventSearch: Sendable {
     private var seen: [DeviceEvent.Name: Int] = [:]
     private var nearest: NearestEvents
 
-    /// Makes a search for `count` matching events, from a number on.
+    /// Makes a search for `count` matching events, among the events with the number `seq` or a higher one.
     init(for match: EventMatch, count: Int, from seq: UInt64) {
         self.match = match
         self.count = count

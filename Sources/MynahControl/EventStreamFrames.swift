@@ -52,10 +52,10 @@ package struct EventStreamFrames: Hashable, Sendable {
         bytes += "\n\n".utf8
     }
 
-    /// Returns the number at which a stream continues after `Last-Event-ID`.
+    /// Returns the number of the event with which a stream continues after `Last-Event-ID`.
     ///
-    /// `kept` is the range of the journal's event numbers. If the identifier is invalid or belongs to
-    /// another run, the stream begins with the oldest event.
+    /// `kept` is the range of the journal's event numbers. If the identifier is invalid or belongs to another
+    /// run, the stream begins with the oldest event.
     package func position(after lastEventID: String, kept: Range<UInt64>) -> UInt64 {
         guard lastEventID.hasPrefix(epoch + "-") else { return kept.lowerBound }
         let digits = lastEventID.dropFirst(epoch.count + 1)

@@ -55,7 +55,7 @@ package final class Journal: Sendable {
         package let seq: UInt64
     }
 
-    /// The most marks; if there are more, the oldest ones are dropped.
+    /// The maximum number of marks; if there are more, the oldest ones are dropped.
     package static let markLimit = 10_000
 
     private struct Waiter {
@@ -87,10 +87,12 @@ package final class Journal: Sendable {
         /// The number of events since the run started, by name.
         var counts: [DeviceEvent.Name: Int] = [:]
 
-        /// Removes and returns the waiters for this number or a lower one.
+        /// Removes and returns the readers that wait for the event with this number or for an earlier one.
         mutating func takeWaiters(upTo seq: UInt64) -> [Waiter] { takeWaiters { $0.seq <= seq } }
 
-        /// Counts a change without an event; removes and returns the waiters that such a change wakes.
+        /// Counts a change of the journal or the run for which there is no event.
+        ///
+        /// Removes and returns the readers that wait for such a change.
         mutating func change() -> [Waiter] {
             changes += 1
             return takeWaiters(where: \.noticesChanges)
@@ -209,7 +211,7 @@ package final class Journal: Sendable {
 
     // MARK: Reading
 
-    /// Returns at most `limit` events, from a number on.
+    /// Returns at most `limit` events, beginning with the event that has the number `seq`.
     package func read(from seq: UInt64, limit: Int = 1000) -> Slice {
         // Events get their devices' names after the lock is released, so that devices do not wait to append.
         Slice(state.withLock { $0.events.part(from: seq, limit: limit) })
@@ -225,9 +227,9 @@ package final class Journal: Sendable {
         var seq: UInt64
     }
 
-    /// Returns the position of a number in an epoch.
+    /// Returns the position of the event with the number `seq` in an epoch, by default in the current one.
     ///
-    /// In an unknown epoch, this is the position of the first event.
+    /// If the epoch is not known, the position is that of the first event in the current epoch.
     func place(of seq: UInt64, in epoch: String? = nil) -> Place {
         state.withLock { state in
             if let former = state.former, former.epoch == epoch {
@@ -273,7 +275,8 @@ package final class Journal: Sendable {
     /// The marks, in the order in which they were set.
     package var marks: [Mark] { state.withLock { $0.marks } }
 
-    /// The number of changes without an event: marks, clearings and others.
+    /// The number of changes without an event so far: marks, removals of all events, and changes of the run's
+    /// time.
     package var changes: UInt64 { state.withLock { $0.changes } }
 
     /// Whether the run is over.
@@ -282,7 +285,7 @@ package final class Journal: Sendable {
     /// The number of readers that wait for an event.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Returns the number at which a request begins.
+    /// Returns the number of the first event to which a request applies.
     ///
     /// This is `since`, or else the last mark, or else the first event since the run started or the journal
     /// was cleared. Throws a problem with status 400 if `since` is after the next event.
@@ -354,7 +357,8 @@ package final class Journal: Sendable {
 }
 
 extension Journal {
-    /// Calls `body` with the events so far from a number on, in slices, until it returns `false`.
+    /// Calls `body` with slices of the events that have the number `seq` or a higher one, until it returns
+    /// `false`.
     ///
     /// Events that happen during the calls are not included, so the function ends even if events come fast.
     /// Other tasks can run between two slices, because searching a full journal takes long.

@@ -1,4 +1,4 @@
-/// Reads a journal from a number on, and waits for new events at its end.
+/// Reads the events of a journal in order, and waits for new events at its end.
 package struct JournalReader: Sendable {
     private let journal: Journal
     private let key: UInt64
@@ -6,15 +6,16 @@ package struct JournalReader: Sendable {
     /// The number of changes without an event that were seen, or `nil` if such changes are ignored.
     private var changes: UInt64?
 
-    /// The number at which reading continues.
+    /// The number of the next event to read.
     package var position: UInt64 { place.seq }
     /// The epoch of the position.
     package var epoch: String { place.epoch }
 
-    /// Makes a reader that begins with this number, in this epoch if the journal may have been restarted
-    /// since.
+    /// Makes a reader that begins with the event that has the number `seq`.
     ///
-    /// With `noticesChanges`, changes without an event also end a waiting call; `takeChange` reports them.
+    /// `epoch` is the epoch of this number; it is needed if the journal may have been restarted since. With
+    /// `noticesChanges`, changes without an event (`Journal.changes`) also end a waiting call; `takeChange`
+    /// reports them.
     package init(
         _ journal: Journal, from seq: UInt64, of epoch: String? = nil, noticesChanges: Bool = false
     ) {
@@ -24,7 +25,7 @@ package struct JournalReader: Sendable {
         changes = noticesChanges ? 0 : nil
     }
 
-    /// Returns whether there was a change without an event since the last call.
+    /// Returns `true` if there was a change without an event since the last call.
     package mutating func takeChange() -> Bool {
         guard let known = changes else { return false }
         let now = journal.changes
@@ -32,7 +33,7 @@ package struct JournalReader: Sendable {
         return now != known
     }
 
-    /// A function that makes a waiting call of `next` return an empty slice.
+    /// A function that ends a waiting call of `next`, which then returns an empty slice.
     var waker: @Sendable () -> Void { { [journal, key] in journal.wake(key) } }
 
     /// Returns the next slice, with events or with the number of lost ones.

@@ -3,12 +3,12 @@ import MynahSupport
 
 /// The check of the events so far for a verification.
 struct VerificationReview {
-    /// The most events that the response to a failed verification contains.
+    /// The maximum number of events that the response to a failed verification contains.
     static let timelineLimit = 100
 
     private let verification: Verification
     private var matched = 0
-    /// The numbers of the events that match `order`, each after the one before.
+    /// The numbers of the events that match the elements of `order` so far, one for each element.
     private var steps: [UInt64] = []
     private(set) var lost: UInt64 = 0
     private var total = 0
@@ -70,7 +70,7 @@ struct VerificationReview {
         }
     }
 
-    /// Whether the result could be wrong because lost events may have matched too.
+    /// Whether lost events could change the result, because they may have matched too.
     private var isSpoiltByLoss: Bool {
         guard verification.match != nil else { return false }
         return switch verification.expectation {

@@ -60,7 +60,7 @@ public struct ADStructure: Hashable, Sendable {
     /// The data after the type, at most 254 bytes.
     public var data: [UInt8]
 
-    /// The most bytes of data that the length of a structure can express.
+    /// The maximum number of bytes of data that the length of a structure can express.
     package static let longestData = 254
 
     /// Makes a structure with this type and data.

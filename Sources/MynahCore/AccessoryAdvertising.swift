@@ -58,7 +58,7 @@ package enum AccessoryAdvertising {
         return payload.structures
     }
 
-    /// The payload in which the name is advertised, and the length of the name that fits there, in bytes.
+    /// The payload in which the name is advertised, and the space for a name in that payload, in bytes.
     ///
     /// The value is `nil` if no name is advertised.
     package static func roomForName(

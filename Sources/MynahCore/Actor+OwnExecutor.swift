@@ -36,7 +36,7 @@ extension Actor {
     /// Calls `body` synchronously with an actor, the value and an event.
     ///
     /// The caller must already run on the executor of the actor. `assumeIsolated` does the same, but
-    /// allocates memory in each call. This function allocates nothing if `body` captures nothing.
+    /// allocates memory in each call. This function allocates none if `body` captures nothing.
     @inlinable package func call<Owner: Actor, Event, Result>(
         on owner: Owner, _ event: Event, _ body: @escaping @Sendable (isolated Owner, Value, Event) -> Result
     ) -> Result {

@@ -14,8 +14,9 @@ public struct Advertisement: Hashable, Sendable {
     public var data = Contents()
     /// The fields of the scan response; a local name that does not fit in `data` is added here.
     public var scanResponse = Contents()
-    /// The advertising interval, or `nil` for the radio's default; the shortest one if `longestInterval` is
-    /// set.
+    /// The advertising interval, or `nil` for the radio's default.
+    ///
+    /// If `longestInterval` is set, this is the shortest interval.
     public var interval: Duration?
     /// The longest advertising interval, or `nil` if `interval` is the only one.
     package var longestInterval: Duration?
@@ -36,7 +37,9 @@ public struct Advertisement: Hashable, Sendable {
     package var address: OwnAddress?
     /// Further sets that are advertised at the same time; their own `otherSets` are ignored.
     package var otherSets: [Advertisement] = []
-    /// The bytes that a radio with exact advertising sends, or `nil` to compose them from the fields.
+    /// The exact bytes to advertise, or `nil` to compose them from the fields.
+    ///
+    /// Only a radio that sends exactly the given bytes can advertise them.
     package var exact: ExactAdvertisement?
 
     /// The Flags of an accessory: LE General Discoverable, BR/EDR Not Supported.
@@ -63,7 +66,7 @@ public struct Advertisement: Hashable, Sendable {
         }
     }
 
-    /// This set and the further ones, each with an empty `otherSets`.
+    /// All sets in one list: this set without its `otherSets`, and then the `otherSets`.
     package var sets: [Advertisement] {
         guard !otherSets.isEmpty else { return [self] }
         var first = self
@@ -119,7 +122,7 @@ public struct Advertisement: Hashable, Sendable {
 
     /// Periodic advertising (Core Specification, Vol 6, Part B, 4.4.2.12).
     package struct Periodic: Hashable, Sendable {
-        /// The interval if none is given.
+        /// The interval of a periodic advertisement for which the profile has no interval.
         package static let defaultInterval: Duration = .milliseconds(100)
 
         /// The shortest and the longest interval, 7.5 ms to 81.91875 s.
@@ -127,7 +130,7 @@ public struct Advertisement: Hashable, Sendable {
         /// The fields of the periodic advertising data.
         package var contents = Contents()
 
-        /// Without data, every 100 ms.
+        /// Makes periodic advertising without data, with an interval of 100 ms.
         package init() {}
     }
 
@@ -285,7 +288,7 @@ public struct AdvertisingReport: Hashable, Sendable {
     package static let silent = AdvertisingReport(isOn: false)
 }
 
-/// The error for an advertisement that is too long: the first field that does not fit.
+/// The error for an advertisement that is too long; it describes the first field that does not fit.
 package struct AdvertisementError: Error, Hashable, Sendable {
     /// The field of the profile that does not fit, such as `manufacturerData`.
     package var field: String

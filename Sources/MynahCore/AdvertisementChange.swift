@@ -28,8 +28,8 @@ package struct AdvertisementChange: Hashable, Sendable {
 
     /// Returns the advertisement with the changes.
     ///
-    /// If the contents change, exact bytes are composed again. If the set does not exist, the change has no
-    /// effect.
+    /// If this changes the contents of a set that has exact bytes, these bytes are dropped, and are composed
+    /// from the fields again. If the set does not exist, the change has no effect.
     package func applied(to advertisement: Advertisement) -> Advertisement {
         guard let set, set != advertisement.name else { return changed(advertisement) }
         var result = advertisement
@@ -57,7 +57,9 @@ package struct AdvertisementChange: Hashable, Sendable {
         return result
     }
 
-    /// Returns an earlier change of the same set combined with this one, which takes precedence.
+    /// Returns an earlier change of the same set combined with this one.
+    ///
+    /// A field that both change has the value of this change.
     package func after(_ earlier: AdvertisementChange) -> AdvertisementChange {
         var both = self
         both.flags = flags ?? earlier.flags

@@ -75,7 +75,7 @@ public enum AssignedNumbers {
         appearances.name(of: number).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// Returns the name of a company, such as `Apple, Inc.`, or `nil` if it is not in this table.
+    /// Returns the name of a company, such as `Apple, Inc.`, or `nil` if this program does not know it.
     package static func companyName(of number: UInt16) -> String? { companies.name(of: number) }
 
     /// The identifiers of all services, in the order of their numbers.

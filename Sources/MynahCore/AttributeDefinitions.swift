@@ -113,7 +113,7 @@ public struct DescriptorDefinition: Hashable, Sendable {
     public var properties: CharacteristicProperties
     /// The security that reads and writes require.
     public var permissions: AttributePermissions
-    /// The value with which the radio itself answers reads, or `nil` to pass reads to the sink.
+    /// The value with which the radio itself answers reads, or `nil` to pass reads to the `RadioSink`.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
@@ -173,7 +173,7 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var properties: CharacteristicProperties
     /// The security that each kind of access requires.
     public var permissions: AttributePermissions
-    /// The value with which the radio itself answers reads, or `nil` to pass reads to the sink.
+    /// The value with which the radio itself answers reads, or `nil` to pass reads to the `RadioSink`.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int

@@ -80,7 +80,9 @@ package struct AttributeName: Hashable, Sendable {
 
     // MARK: - What it says
 
-    /// The possible UUIDs of the service in this characteristic's name, or `nil` if it names no service.
+    /// The possible UUIDs of the service, if the name begins with a service, or `nil` otherwise.
+    ///
+    /// The name must be that of a characteristic.
     package var serviceTypes: Set<BluetoothUUID>? {
         guard case .steps(let steps) = form, steps.count > 1 else { return nil }
         return steps[0].uuids
@@ -173,9 +175,9 @@ package struct AttributeName: Hashable, Sendable {
         self.form = form
     }
 
-    /// Returns the matches of the first interpretation of the steps that has any.
+    /// Returns the positions of the attributes that the name can mean, in attribute order.
     ///
-    /// A characteristic is tried before a descriptor.
+    /// Characteristics are searched first, and descriptors only if no characteristic matches.
     private func positions(in index: AttributeIndex) -> [AttributeTree.Position] {
         let steps: [Step]
         switch form {
@@ -211,7 +213,7 @@ package struct AttributeName: Hashable, Sendable {
         return found
     }
 
-    /// The most matches that a message lists.
+    /// The maximum number of matches that a message lists.
     private static let listed = 8
 
     private static func list(_ positions: [AttributeTree.Position], in tree: AttributeTree) -> String {

@@ -1,9 +1,9 @@
 /// A radio in the central role: it scans, connects and sends ATT requests.
 ///
-/// The radio is an actor, whose executor the manager shares. Events are reported to the sink synchronously
-/// on that executor, in order. A request is a call that returns its result. Requests to one peripheral are
-/// sent one at a time, in the order of the calls, as the Attribute Protocol requires (Core Specification,
-/// Vol 3, Part F, 3.3.2).
+/// The radio is an actor, whose executor the central manager shares. Events are passed to the `CentralSink`
+/// synchronously on that executor, in order. A request is a call that returns its result. Requests to one
+/// peripheral are sent one at a time, in the order of the calls, as the Attribute Protocol requires (Core
+/// Specification, Vol 3, Part F, 3.3.2).
 public protocol CentralRadio: Radio {
     /// Starts the radio's central role; a peripheral role that was started earlier continues.
     func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError)
@@ -13,7 +13,7 @@ public protocol CentralRadio: Radio {
 
     /// Ends every link at once, and then stops the radio; can be called on any thread.
     ///
-    /// The call is made when the manager is released.
+    /// The phone calls this when it is released.
     nonisolated func close()
 
     /// Starts a scan, or changes the options of the current one.
@@ -79,7 +79,9 @@ public protocol CentralRadio: Radio {
     /// Reads several values of any length, with as few requests as possible.
     func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]]
 
-    /// Reads values of known lengths with one request, and returns up to ATT_MTU − 1 bytes in all.
+    /// Reads several values with one request, and returns at most ATT_MTU − 1 bytes of them in all.
+    ///
+    /// The caller must know the lengths, because the response does not separate the values.
     func readConcatenated(
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [UInt8]

@@ -1,4 +1,4 @@
-/// The range of connection parameters that one side of a link requests.
+/// The connection parameters that one side of a link requests, with a range of intervals.
 ///
 /// For current parameters, both intervals are the same (Core Specification, Vol 3, Part A, 4.20).
 public struct ConnectionParameterRange: Hashable, Sendable {

@@ -41,12 +41,13 @@ package struct ConnectionParameterRules: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// The allowed range of a request's shortest interval.
         package var shortestInterval: ClosedRange<Duration>
-        /// The unit of which the shortest interval must be a multiple, in units of 1.25 ms.
+        /// The number, in units of 1.25 ms, of which the shortest interval must be a multiple.
         package var multiple: UInt16
         /// The smallest difference between the longest and the shortest interval.
         package var range: Duration
-        /// An interval that may be both the shortest and the longest, despite `range`, or `nil` if there is
-        /// none.
+        /// The only interval that may be both the shortest and the longest, despite `range`.
+        ///
+        /// The value is `nil` if there is none.
         package var single: Duration?
         /// The highest peripheral latency.
         package var latency: UInt16

@@ -31,8 +31,9 @@ package protocol ControllableRadio: PeripheralRadio {
 
     /// Sets a separate sink for the reads and writes of centrals, or with `nil` removes it.
     ///
-    /// The sink is used until the radio stops. A layer that wraps the radio, but does not change requests,
-    /// sets the sink of its own user here, so that requests bypass the layer.
+    /// Other events still go to the sink of `start`. The separate sink is used until the radio stops. A layer
+    /// around the radio that does not change requests sets the receiver of its own events here. Requests then
+    /// bypass the layer.
     func setRequestSink(_ sink: (any RadioSink)?)
 
     /// The central role of the same radio, or `nil` if it has none.
@@ -42,16 +43,18 @@ package protocol ControllableRadio: PeripheralRadio {
 
     // MARK: A phone's
 
-    /// `true` if the radio is working, as far as it can know.
+    /// `true` if the radio is on and its controller is present, as far as this is known.
     ///
     /// The value becomes `false` as soon as the radio is turned off or its controller is lost, even before
-    /// the radio reports that.
+    /// the radio reports that as an event.
     var isOn: Bool { get }
 
-    /// Sets how requests for published services are handled; the default is `accessory`.
+    /// Sets the way in which requests for published services are handled; the default is `accessory`.
     func serve(_ services: [ServiceDefinition], as mode: ServingMode)
 
-    /// Stops using a link in the central role, but does not end it, because the peer has established it.
+    /// Stops using a link in the central role.
+    ///
+    /// The link itself continues, because the peer has established it as a central.
     func leave(_ peer: Peer.ID)
 }
 
@@ -62,7 +65,7 @@ extension ControllableRadio {
     /// Returns `nil`, because the state is not known.
     package func isEncrypted(_ central: Peer.ID) -> Bool? { nil }
 
-    /// Returns `true`, because nothing is known before the radio reports it.
+    /// Returns `true`: the events of such a radio are its only report of its state.
     package var isOn: Bool { true }
 
     /// Does nothing, because all services are handled alike.

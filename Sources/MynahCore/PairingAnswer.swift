@@ -27,8 +27,10 @@ public enum PairingAnswer: Hashable, Sendable {
 }
 
 extension PairingStep {
-    /// Returns the answer, the step's default for `nil`, or `declined` for an answer that the step cannot
-    /// have.
+    /// Returns an answer that is valid for this step.
+    ///
+    /// This is `answer`, or the step's default if it is `nil`, or `declined` if the step does not allow the
+    /// answer.
     package func taking(_ answer: PairingAnswer?) -> PairingAnswer {
         switch (self, answer) {
         case (.enter, .passkey(let number)): .passkey(number)

@@ -6,7 +6,9 @@ public struct DeviceIdentity: Hashable, Sendable {
     public var appearance: UInt16?
     /// The IO capability that the device reports during pairing.
     public var ioCapability: IOCapability
-    /// The largest ATT_MTU that the device offers; in 517 bytes, a value of 512 bytes fits with any header.
+    /// The largest ATT_MTU that the device offers.
+    ///
+    /// A value of 512 bytes and the header of any ATT PDU fit in the default of 517 bytes.
     package var largestMTU = 517
     /// The number of connected centrals at which the device stops advertising, or `nil` if there is no
     /// limit.
@@ -83,7 +85,7 @@ public enum SendResult: Hashable, Sendable {
 
 /// A radio in the peripheral role: it advertises and has a GATT server.
 ///
-/// Requests and events are passed to the sink synchronously on the radio's executor, in order.
+/// Requests and events are passed to the `RadioSink` synchronously on the radio's executor, in order.
 public protocol PeripheralRadio: Radio {
     /// Starts the radio as this device, and returns the radio's capabilities.
     func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
@@ -93,7 +95,7 @@ public protocol PeripheralRadio: Radio {
 
     /// Withdraws services and advertising at once, and then stops the radio; can be called on any thread.
     ///
-    /// The call is made when the phone is released.
+    /// The phone calls this when it is released.
     nonisolated func close()
 
     /// Turns Bluetooth off or on, as a user would; links end, but services and the advertisement are kept.
@@ -109,7 +111,7 @@ public protocol PeripheralRadio: Radio {
     /// Withdraws a batch.
     func withdraw(_ services: PublishedServices.ID) async
 
-    /// Sets the value with which the radio itself answers reads, or `nil` to pass reads to the sink.
+    /// Sets the value with which the radio itself answers reads, or `nil` to pass reads to the `RadioSink`.
     func setValue(_ value: [UInt8]?, of attribute: AttributeKey)
 
     /// Starts advertising, or changes the advertisement; returns the data that the radio actually sends.

@@ -90,7 +90,8 @@ public struct RadioWarning: Hashable, Sendable {
     }
 }
 
-/// An event of a radio; events are reported to the sink in the order in which they happened.
+/// An event of a radio in the peripheral role; the `RadioSink` receives events in the order in which they
+/// happened.
 public enum RadioEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
@@ -140,7 +141,7 @@ public enum RadioEvent: Sendable {
     case warning(RadioWarning)
 }
 
-/// The sink's answer to an event.
+/// The answer of a `RadioSink` or a `CentralSink` to an event.
 public enum RadioAnswer: Sendable {
     /// No answer, because the event needs none.
     case none

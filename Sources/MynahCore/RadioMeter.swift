@@ -17,13 +17,13 @@ package enum PacketTime {
     }
 }
 
-/// The use of one link: data PDUs are counted, and connection events are computed.
+/// Measures the use of one link: data PDUs are counted, and connection events are computed.
 ///
 /// The number of connection events follows from the interval and the time. This is a state machine without
-/// I/O; times are measured from any fixed time. In each connection event, the central and the peripheral
-/// each send at least one PDU, which is empty if there is no data (Vol 6, Part B, 4.5.1). The PDUs are
-/// assumed to need as few pairs of packets as possible. A peripheral is assumed to skip as many events as
-/// its latency allows.
+/// I/O; times are measured from any fixed time. In each connection event, the central and the peripheral each
+/// send at least one PDU, which is empty if there is no data (Vol 6, Part B, 4.5.1). The PDUs are assumed to
+/// need as few pairs of packets as possible. A peripheral is assumed to skip as many events as its latency
+/// allows.
 package struct LinkMeter: Hashable, Sendable {
     /// `true` if data PDUs have a message integrity check.
     package var isEncrypted = false
@@ -91,7 +91,7 @@ package struct LinkMeter: Hashable, Sendable {
 
     private func linked(at now: Duration) -> Duration { linked + now - since }
 
-    /// Returns the use so far; without a known connection interval, the airtime is missing.
+    /// Returns the use so far; the airtime is zero if the connection interval is not known.
     package func use(at now: Duration) -> AirUse {
         var use = AirUse()
         use.linked = linked(at: now)
@@ -109,7 +109,7 @@ package struct LinkMeter: Hashable, Sendable {
     }
 }
 
-/// The use of a controller's advertising and scanning, and the collected use of its links.
+/// Measures the use of a controller's advertising and scanning, and collects the use of its links.
 ///
 /// This is a state machine without I/O; times are measured from any fixed time.
 package struct RadioMeter: Sendable {
@@ -143,7 +143,7 @@ package struct RadioMeter: Sendable {
     /// The mean of the random delay of 0 to 10 ms that is added to each advertising interval (Vol 6, Part B,
     /// 4.4.2.2).
     private static let meanDelay = Duration.milliseconds(5)
-    /// The number of ended links whose use is kept separately.
+    /// The number of ended links whose use is still reported for each link (`RadioUse.links`).
     ///
     /// The end of a link is reported to its app a little later than it is counted here.
     private static let endedLimit = 64

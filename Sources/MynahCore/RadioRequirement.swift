@@ -24,7 +24,7 @@ package enum RadioNeed: Hashable, Sendable {
     case readError(ATTError)
     /// Answer a write with this error.
     case writeError(ATTError)
-    /// Answer a write with this error.
+    /// Answer a write with this error, which the simulated behavior of a service requires.
     ///
     /// A behavior does so if a central writes to its control point without a subscription.
     case behaviorError(ATTError)
@@ -79,9 +79,9 @@ package enum RadioNeed: Hashable, Sendable {
 package struct RadioShortcoming<Location: Sendable>: Sendable {
     /// The requirement that the radio does not meet.
     package var requirement: RadioRequirement<Location>
-    /// `true` if the device would behave differently from the request.
+    /// `true` if the device would behave differently from its declaration.
     ///
-    /// Otherwise, only a part of the requested behavior is missing, and the run reports that.
+    /// Otherwise, only a part of the declared behavior is missing, and the run reports that.
     package var isFatal: Bool
     /// A sentence about the missing capability, with advice, without its full stop.
     package var message: String

@@ -1,7 +1,8 @@
 /// The use of a radio, in the quantities that determine its energy consumption.
 package struct AirUse: Hashable, Sendable {
-    /// The number of advertising events; a fraction is the elapsed part of the interval before the next
-    /// event.
+    /// The number of advertising events.
+    ///
+    /// The fraction is the elapsed part of the interval before the next event.
     package var advertisingEvents = 0.0
     /// The time for which the receiver listened for advertising.
     package var scanning = Duration.zero
@@ -46,24 +47,24 @@ package struct AirUse: Hashable, Sendable {
 public struct RadioUse: Hashable, Sendable {
     package var advertising = AirUse()
     package var scanning = AirUse()
-    /// The use for listening as an initiator.
+    /// The radio's use while it listens as an initiator.
     package var initiating = AirUse()
-    /// The use of each current link, and of the last 64 links that ended.
+    /// The radio's use by each current link, and by each of the last 64 links that ended.
     ///
     /// Ended links are kept because the end of a link is reported to its app a little later.
     package var links: [Peer.ID: AirUse] = [:]
-    /// The total use of all links that are not in `links`.
+    /// The radio's total use by all links that are not in `links`.
     package var formerLinks = AirUse()
     /// `true` if the numbers are estimates, because the controller is real and not simulated.
     package var isEstimated = false
     /// `true` if the radio counts the packets on its links.
     ///
-    /// Otherwise, packets and airtime are missing.
+    /// Otherwise, packets and airtime are not measured.
     package var knowsPackets = true
 
     /// Makes a use in which all numbers are zero.
     package init() {}
 
-    /// The total use of all links so far.
+    /// The radio's total use by all links so far.
     package var allLinks: AirUse { links.values.reduce(formerLinks, +) }
 }

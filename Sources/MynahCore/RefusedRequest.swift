@@ -1,4 +1,4 @@
-/// A request that was refused with an error before it reached the program.
+/// A request that was refused with an error, and that therefore was not passed to the app or the device.
 public struct RefusedRequest: Hashable, Sendable {
     /// The kind of request.
     public enum Access: String, Hashable, Sendable {

@@ -20,7 +20,7 @@ package enum RelaunchCause: String, Hashable, Sendable, CaseIterable {
 
 /// The rule for whether the system relaunches an app for a Bluetooth event.
 ///
-/// The raw value is the text in the table of Apple's article.
+/// The raw value is the text in the table of the article `PlayAnIOSApp`.
 package enum RelaunchRule: String, Hashable, Sendable, CaseIterable {
     case yes
     case afterUnlock = "after the first unlock"
@@ -45,10 +45,10 @@ extension IOSVersion {
 
     /// Returns the rule for relaunching an app with state restoration after this cause.
     ///
-    /// The rules up to iOS 10 and from iOS 11 on are those of Technical Q&A QA1962. The current rules are
-    /// those of technote TN3115, whose note 5 describes the changes of iOS 26. QA1962 does not mention
-    /// Control Center, whose button turned Bluetooth off like Settings up to iOS 10. Its rules are an
-    /// assumption.
+    /// The rules up to iOS 10 and those from iOS 11 on are in Technical Q&A QA1962. The changes of iOS 26 are
+    /// in note 5 of technote TN3115, which has the current rules. QA1962 does not mention Control Center,
+    /// whose button turned Bluetooth off completely up to iOS 10, as Settings does. The rules for Control
+    /// Center in these versions are an assumption.
     package func relaunch(after cause: RelaunchCause) -> RelaunchRule {
         let rules: [RelaunchRule] =
             switch cause {

@@ -8,9 +8,9 @@ public struct ScanOptions: Hashable, Sendable {
     public var interval: Duration
     /// The scan window.
     public var window: Duration
-    /// Solicited services: a device that advertises one of them matches too.
+    /// Solicited services: a device also matches the scan if it solicits one of these services.
     ///
-    /// Managers use this list if they scan for services; a radio reports every device.
+    /// Only a central manager that scans for services uses this list; the radio reports every device.
     public var solicitedServiceUUIDs: [BluetoothUUID]
     /// Whether the radio also receives the periodic advertising of the devices that it hears.
     package var synchronizes = false

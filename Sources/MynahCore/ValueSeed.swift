@@ -15,7 +15,8 @@ package enum ValueSeed {
         of(seed, "\(service.shortest)~\(serviceNumber)/\(characteristic.shortest)~\(characteristicNumber)")
     }
 
-    /// Returns the seed of a named part (FNV-1a, with SplitMix64 to distribute the bits).
+    /// Returns a seed that is derived from `seed` and a name (FNV-1a, with SplitMix64 to distribute the
+    /// bits).
     package static func of(_ seed: UInt64, _ name: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -30,10 +30,11 @@ extension Emulator {
         control.actions.plan(action, on: target, after: delay)
     }
 
-    /// After a delay, finds a peripheral of an app's profile, and calls `move` with its current address on
-    /// the air.
+    /// Finds the device for a peripheral of an app's profile after a delay, and calls `move` to change its
+    /// distance.
     ///
-    /// Warns if no device has been found for the peripheral by then.
+    /// The argument of `move` is the device's current address on the air. Warns if no device has been found
+    /// for the peripheral by then.
     public func find(
         _ peripheral: String, of label: String, after delay: Duration,
         _ move: @escaping @Sendable (DeviceAddress) -> Void
@@ -148,8 +149,8 @@ extension Emulator {
 
     /// Answers a request of one of the devices; returns `false` if no request with this number waits.
     ///
-    /// If the answer is refused, the request continues to wait, except for a write that is no longer
-    /// possible.
+    /// If the answer is not allowed, the call throws, and the request continues to wait. An accepted write
+    /// that the device itself refuses also throws, but is answered with the device's error.
     package func answer(_ id: Int, _ answer: RequestAnswer) async throws(ControlRefusal) -> Bool {
         let capabilities = await phone.capabilities
         for player in devices.players where try player.asks.answer(id, answer, capabilities) { return true }

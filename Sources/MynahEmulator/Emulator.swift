@@ -183,8 +183,9 @@ public actor Emulator {
         devices.events.report(.ready, .ready(ready))
     }
 
-    /// Freezes the preserved state of the phone's apps, so that other emulators that stop first cannot
-    /// change it.
+    /// Freezes the preserved state of the phone's apps.
+    ///
+    /// Other emulators that stop earlier can then no longer change it.
     package func keepState() async { await PhoneControl.keepState(of: phone) }
 
     /// Withdraws everything and stops the radio; with `forgetting`, also deletes the preserved state.

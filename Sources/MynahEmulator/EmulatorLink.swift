@@ -35,7 +35,7 @@ final class EmulatorLink: PhoneSink {
         }
     }
 
-    /// Queues work for a later time, unless the task is cancelled before.
+    /// Queues work for a later time, and returns a task; cancelling the task drops the work.
     func enqueue(
         at instant: RunClock.Instant, on clock: RunClock,
         _ work: @escaping @Sendable (isolated Emulator) async -> Void
@@ -58,7 +58,7 @@ extension Emulator {
     /// Returns the player of an app's central manager, or `nil` if it was removed.
     func central(_ index: Int, _ number: Int) -> CentralPlayer? { player(index)?.centrals[number] }
 
-    /// Runs work, unless its task was cancelled between the end of its sleep and now.
+    /// Runs work, unless the current task was cancelled after its sleep had ended.
     fileprivate func unlessCancelled(_ work: @Sendable (isolated Emulator) async -> Void) async {
         if !Task.isCancelled { await work(self) }
     }
@@ -93,7 +93,7 @@ final class CentralLink: CentralManagerSink {
         }
     }
 
-    /// Queues work for a later time, unless the task is cancelled before.
+    /// Queues work for a later time, and returns a task; cancelling the task drops the work.
     func enqueue(
         at instant: RunClock.Instant, on clock: RunClock,
         _ work: @escaping @Sendable (CentralPlayer) async -> Void

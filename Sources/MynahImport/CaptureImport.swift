@@ -93,7 +93,8 @@ package enum CaptureImport {
 
     /// Returns the device with the requested name.
     ///
-    /// If there is none, the error may give an encrypted link without a key as the reason.
+    /// Throws an error if there is no such device. If the capture has encrypted packets for which there is no
+    /// key, the error says so instead.
     private static func choose(
         _ wanted: String?, among devices: [ObservedDevice], _ read: CaptureReader.Outcome
     ) throws(ImportProblem) -> DeviceChoice.Candidate {

@@ -15,9 +15,10 @@ extension Profile {
         package var showsPowerAlert = true
         /// Whether the app's phone confirms indications.
         package var confirmsIndications = true
-        /// The services for whose devices the manager registers for connection events.
+        /// The services for which the manager registers for connection events.
         ///
-        /// The value is empty for all devices, and `nil` if the manager does not register.
+        /// The app receives the events of devices with one of these services, or of all devices if the list
+        /// is empty. The value is `nil` if the manager does not register.
         package var connectionEvents: [BluetoothUUID]?
         /// The devices that the manager uses.
         ///
@@ -35,9 +36,9 @@ extension Profile {
         public struct Scan: Hashable, Sendable {
             /// The condition that ends a scan.
             public enum End: String, Hashable, Sendable, CaseIterable {
-                /// The scan ends when every entry that connects has been connected.
+                /// The scan ends when each of the app's devices to which it connects has been connected.
                 case connected
-                /// The scan ends when every entry has found its device.
+                /// The scan ends when each of the app's devices has been found.
                 case found
                 /// The scan never ends.
                 case never
@@ -60,7 +61,8 @@ extension Profile {
         public struct Peripheral: Sendable {
             /// The services and characteristics to discover on a link.
             public enum Discovery: String, Hashable, Sendable, CaseIterable {
-                /// Only the services that the entry uses.
+                /// Only the services and characteristics that the reads, subscriptions and writes of this
+                /// entry use.
                 case needed
                 case all
                 case none
@@ -77,7 +79,7 @@ extension Profile {
             public enum OnDisconnect: String, Hashable, Sendable, CaseIterable {
                 /// The app connects again, and the pending connection never times out.
                 case connect
-                /// The app connects in the ways of `reconnect`.
+                /// The app starts to connect again, in the ways that `Central.reconnect` lists.
                 case reconnect
                 case nothing
             }

@@ -177,7 +177,8 @@ extension Profile {
 }
 
 extension Advertisement {
-    /// The parts of the advertisement that require exact advertising bytes, each with its field.
+    /// The parts of the advertisement that require a radio which sends exactly the given bytes, each with its
+    /// field.
     fileprivate var exactNeeds: [(need: String, field: String)] {
         var needs: [(String, String)] = []
         if flags != Self.usualFlags {

@@ -32,7 +32,7 @@ package final class ControlAPI: Sendable {
 
     /// Answers a request; a failure is answered with a problem document.
     ///
-    /// If only requests advance the time, a request is carried out after all work that was due before it.
+    /// If only requests advance the time, all work that is due is done before the request is carried out.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         if let response = ControlPage.response(to: request) { return response }
         let (route, parameters): (Route, [String: [String]])

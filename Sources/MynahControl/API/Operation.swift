@@ -11,6 +11,8 @@ enum Operation: String, CaseIterable, Sendable {
     case listEvents, mark, wait, verify, reset
 
     /// `true` if the operation concerns the devices or their time.
+    ///
+    /// If only requests advance the time, requests for such operations are carried out one after the other.
     var takesPart: Bool {
         switch self {
         case .getHealth, .getOpenAPI, .getMetrics: false

@@ -56,11 +56,11 @@ struct HTTPConnectionMachine {
         case closed
     }
 
-    /// The most parts that may be pending; only a malicious client reaches this limit.
+    /// The maximum number of parts that may be pending; only a malicious client reaches this limit.
     private static let pendingLimit = 16_384
 
     private var rules: HTTPRules
-    /// The most bytes that may arrive without completing a head or a part of a body.
+    /// The maximum number of bytes that may arrive without completing a head or a part of a body.
     ///
     /// The parser limits names and values itself, but ignores spaces, empty lines and chunk extensions.
     private let headLimit: Int
@@ -83,7 +83,7 @@ struct HTTPConnectionMachine {
         self.precheck = precheck
     }
 
-    /// Whether further bytes must remain unread in the socket for now.
+    /// Whether the connection must not read further bytes from the socket for now.
     var holdsReads: Bool {
         if case .answering = state { true } else { !pending.isEmpty }
     }

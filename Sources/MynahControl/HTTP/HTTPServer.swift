@@ -22,7 +22,7 @@ package final class HTTPServer: Sendable {
         package var headLimit = 16 << 10
         /// The largest size of a body, in bytes.
         package var bodyLimit = 1 << 20
-        /// The most simultaneous connections; further ones get 503 and are closed.
+        /// The maximum number of simultaneous connections; further ones get 503 and are closed.
         package var connectionLimit = 64
         /// The number of file descriptors that must remain for the rest of the program.
         package var descriptorReserve: UInt64 = 16
@@ -170,7 +170,7 @@ package final class HTTPServer: Sendable {
         ])
     }
 
-    /// The number of file descriptors that the process may still open for itself after the check.
+    /// The number of file descriptors that libdispatch may open after the check in `lackOfFiles`.
     ///
     /// libdispatch has a timer for each of its three clocks, and opens it when the clock is first used. On a
     /// busy machine this happens after the check, and then every client would be refused.

@@ -54,7 +54,9 @@ final class CentralDevices {
 
     // MARK: Peripherals
 
-    /// Saves the identifiers of the devices in the app's data if they changed, or if `isChanged` is `true`.
+    /// Saves the identifiers of the assigned devices in the app's data.
+    ///
+    /// Does nothing if they are saved already, unless `isChanged` is `true`.
     func save(isChanged: Bool = false) {
         guard var saved = memory.appSide.saved else { return }
         saved[number].merge(script.saved) { $1 }

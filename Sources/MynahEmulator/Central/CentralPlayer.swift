@@ -30,10 +30,9 @@ final class CentralPlayer {
     /// The completed steps of the app on each link.
     private var progress: [PeripheralIdentifier: WorkProgress] = [:]
 
-    /// The stages of the run.
     private enum Stage {
         case waiting
-        /// The manager may scan and connect.
+        /// The run is ready, so the manager may scan and connect.
         case begun
         case ended
     }
@@ -87,7 +86,7 @@ final class CentralPlayer {
         if isQuit || !isKept { report(nil) }
     }
 
-    /// Invalidates all work of the earlier process.
+    /// Drops all queued work of the app's earlier process.
     private func beginLaunch() {
         launch += 1
         (waiting, asked) = (WaitingActions(), nil)
@@ -103,13 +102,13 @@ final class CentralPlayer {
         if launch == self.launch { await work(self) }
     }
 
-    /// Begins to scan and connect, because the run is ready.
+    /// Allows the manager to scan and to connect from now on; called when the run is ready.
     func begin() {
         if stage == .waiting { stage = .begun }
         power()
     }
 
-    /// Stops, because the run is over: later failures are not reported as problems.
+    /// Ends the manager's scan and all of its work at the end of the run.
     func stop() {
         stage = .ended
         waiting.removeAll()
@@ -124,7 +123,9 @@ final class CentralPlayer {
         act { $0.userWants(isWanted, into: &$1) }
     }
 
-    /// Passes the Bluetooth state to the script; `wake` is the number of the wake that caused it.
+    /// Passes the Bluetooth state to the script.
+    ///
+    /// `wake` is the number of the wake (`AppSide.wake`) in which the state changed, or `nil` if no wake did.
     private func power(in wake: Int? = nil) {
         guard isBegun else { return }
         act(in: wake) { $0.powered(state == .poweredOn, into: &$1) }
@@ -195,12 +196,14 @@ final class CentralPlayer {
         }
     }
 
-    /// Gives up a device that has lost its bond, until the user forgets the device in Settings.
+    /// Stops connecting to a device that has deleted its bond with the phone.
+    ///
+    /// The app connects again after the user has forgotten the device in Settings.
     private func gaveUp(_ peripheral: Peripheral) {
         act { $0.lostBond(peripheral.identifier, into: &$1) }
     }
 
-    /// Handles that the phone's user has forgotten a device in Settings, or every device if `address` is
+    /// Handles that the phone's user has forgotten a device in Settings, or all devices if `address` is
     /// `nil`.
     func forgotten(_ address: DeviceAddress?) {
         act(in: nil) { script, actions in
@@ -236,7 +239,10 @@ final class CentralPlayer {
         devices.forgetSaved(name)
     }
 
-    /// Reports a Bluetooth state if it woke the app, or if it was queued while the app did not run.
+    /// Reports the Bluetooth state that the manager received, unless `isReported` is `true`.
+    ///
+    /// The state is reported only if it woke the app, or if it was queued while the app did not run. Other
+    /// changes are reported by the emulator.
     private func reportOwn(_ new: RadioState, isReported: Bool) {
         let hasWoken = memory.appSide.takeWakeByState()
         let isQueued = memory.appSide.isDeliveringQueued
@@ -273,7 +279,8 @@ final class CentralPlayer {
         return actions
     }
 
-    /// Passes an event of the current wake to the script, and carries out the resulting actions.
+    /// Passes an event to the script, and carries out the resulting actions as work of the app's current
+    /// wake.
     private func act(_ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
         act(in: memory.appSide.wake, body)
     }
@@ -282,7 +289,9 @@ final class CentralPlayer {
         carryOut(actions(body), in: wake)
     }
 
-    /// Carries out actions in their order; work on a link does not delay other actions.
+    /// Carries out actions one after the other.
+    ///
+    /// Reads, writes and subscriptions on a link do not delay other actions.
     private func carryOut(_ actions: [CentralScript.Action], in wake: Int?) {
         guard stage != .ended, waiting.add(actions, in: wake) else { return }
         enqueue { await $0.carryOutWaiting() }
@@ -486,8 +495,9 @@ final class CentralPlayer {
         }
     }
 
-    /// Handles a change of the app's state: reports a changed scan, and continues actions that were held
-    /// back.
+    /// Handles a change of the app's life-cycle state.
+    ///
+    /// Reports the scan if it has changed. If the app runs again, the held timers and writes take effect.
     func appChanged() {
         reportScan()
         guard writes.isHeld || waits.isHeld, isAppRunning else { return }

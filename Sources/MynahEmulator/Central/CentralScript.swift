@@ -43,7 +43,8 @@ struct CentralScript {
     private struct Entry {
         enum Link {
             case none
-            /// A connection is pending that the plan has not requested, such as one after a disconnection.
+            /// A connection is pending that the plan did not request: the app or the system reconnects after
+            /// a disconnection.
             case wanted(PeripheralIdentifier)
             case connected(PeripheralIdentifier)
             /// The app's work with the device is finished.
@@ -58,7 +59,7 @@ struct CentralScript {
         var discovered: PeripheralIdentifier?
         /// `true` if the app has connected the device since the scan began.
         var hasConnected = false
-        /// `true` if the app gave up the device because it has lost its bond.
+        /// `true` if the app stopped connecting to the device, because the device has deleted its bond.
         var hasLostBond = false
         /// `true` if the app must continue the work that an earlier process began on the link.
         var isToResume = false
@@ -77,6 +78,8 @@ struct CentralScript {
         }
 
         /// Whether the entry accepts a newly discovered device.
+        ///
+        /// `connects` is `false` if the app only reports devices of this entry.
         func takesDevice(connects: Bool) -> Bool {
             guard case .none = link, discovered == nil else { return false }
             return connects ? !plan.isTrying || plan.isScanning : saved == nil
@@ -302,7 +305,8 @@ struct CentralScript {
 
     /// Handles a failed connection.
     ///
-    /// The app tries the next way to connect, and connects again after the device's next advertisement.
+    /// The app then tries the next way to connect. It also connects when it receives another advertisement of
+    /// the device.
     mutating func failed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device] else { return }
         if entries[index].discovered == device { entries[index].discovered = nil }
@@ -340,7 +344,8 @@ struct CentralScript {
         }
     }
 
-    /// Gives up a device that has lost its bond, until the user has forgotten it in Settings.
+    /// Stops connecting to a device that has deleted its bond, until the user has forgotten the device in
+    /// Settings.
     mutating func lostBond(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device] else { return }
         entries[index].plan = ReconnectPlan([])
@@ -350,8 +355,9 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// Handles that the user has forgotten a device in Settings: the app connects to it again if the lost
-    /// bond had made the app give up.
+    /// Handles that the user has forgotten a device in Settings.
+    ///
+    /// The app connects to the device again if `lostBond` had stopped that.
     mutating func forgotten(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device], entries[index].hasLostBond else { return }
         entries[index].hasLostBond = false

@@ -13,9 +13,10 @@ struct WorkProgress {
 
     /// The steps that the peripheral has answered.
     var done: Set<Step> = []
-    /// `true` if an earlier process began the work, so that discoveries and subscriptions are restored.
+    /// `true` if an earlier process of the app began the work; its discoveries and subscriptions are then
+    /// restored.
     var isResumed = false
-    /// The number of the wake in which the link was established.
+    /// The number of the app's wake (`AppSide.wake`) in which the link was established.
     var wake: Int?
 }
 
@@ -128,9 +129,9 @@ struct PeripheralWork {
         }
     }
 
-    /// Runs a step, and returns the error with which it failed, or `nil` if it succeeded.
+    /// Runs a step, and returns its error, or `nil` if the step succeeded.
     ///
-    /// Throws if the error ends all of the work.
+    /// Throws the error instead if the remaining steps cannot be done either.
     private func failure(
         _ body: () async throws(RequestError) -> Void
     ) async throws(RequestError) -> RequestError? {

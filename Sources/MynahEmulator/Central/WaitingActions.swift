@@ -8,7 +8,7 @@ struct WaitingActions {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Adds actions, and returns whether the caller must start to carry them out.
+    /// Adds actions to the queue; returns `true` if the caller must start to carry the queue out.
     mutating func add(_ actions: [CentralScript.Action], in wake: Int?) -> Bool {
         waiting += actions.map { ($0, wake) }
         guard !waiting.isEmpty, !isCarryingOut else { return false }

@@ -3,7 +3,7 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// The accessories of apps that use AccessorySetupKit, which the user picks and removes.
+/// Picks and removes the accessories of apps that use AccessorySetupKit, as the phone's user would.
 struct AccessoryControl {
     let devices: PlayedDevices
     let phone: Phone

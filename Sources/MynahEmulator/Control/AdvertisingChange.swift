@@ -32,9 +32,10 @@ package struct AdvertisingChange: Hashable, Sendable {
         }
     }
 
-    /// Returns this change with the name of the first set in place of `nil`.
+    /// Returns this change, in which changes of the first set name that set explicitly.
     ///
-    /// Afterwards, changes of the first set by name and without a name can be combined.
+    /// `first` is the name of the first set. Afterwards, changes of the first set by name and without a name
+    /// can be combined.
     func named(_ first: String?) -> AdvertisingChange {
         var named = self
         for index in named.sets.indices where named.sets[index].set == nil { named.sets[index].set = first }
@@ -78,7 +79,7 @@ extension EmulatedDevice {
     /// The services that the device requests to advertise.
     var advertisedServices: [BluetoothUUID] { requestedAdvertisement?.serviceUUIDs ?? [] }
 
-    /// The attribute table at the start of the device's memory, with the static values that tests have set.
+    /// The device's initial attribute table, with the static values that tests have set.
     var memory: AttributeTable {
         var memory = table
         for (attribute, value) in services.staticValues { memory.set(.stored(value), of: attribute) }

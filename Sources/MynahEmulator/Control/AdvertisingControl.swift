@@ -8,7 +8,9 @@ import MynahSupport
 struct AdvertisingControl {
     let devices: PlayedDevices
 
-    /// Changes a device's advertising; the JSON is as in a profile, and may also have the key `on`.
+    /// Changes a device's advertising as a JSON object of a test requests.
+    ///
+    /// The object has the keys of `advertising` in a profile, and may also have the key `on`.
     func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport {
         let player = try devices.player(named: label)
         let asked: AdvertisingRequest
@@ -52,7 +54,7 @@ struct AdvertisingControl {
         return PlayedState(of: player).status.advertising
     }
 
-    /// Starts advertising with the device's current request.
+    /// Applies the advertising that results from the profile and the changes of tests.
     func advertise(_ player: DevicePlayer) async throws(ControlRefusal) {
         guard let manager = player.manager else { return }
         try await ControlRefusal.attempt { () async throws(RadioError) in

@@ -2,7 +2,7 @@ import MynahCore
 package import MynahSupport
 package import MynahValues
 
-/// The names of an attribute and the fields of its value, for a control that sets it.
+/// The names of an attribute and the fields of its value, from which a client can make an input form.
 package struct AttributeLayout: Hashable, Sendable {
     /// The unambiguous name of the attribute, such as `180D/2A37`.
     package var path: String
@@ -82,8 +82,9 @@ extension FieldShape.Content {
         }
     }
 
-    /// Returns the upper limit of a number's type as an exact integer, which a 64-bit limit is not as a
-    /// `Double`.
+    /// Returns the largest number of a type as JSON.
+    ///
+    /// For a 64-bit integer, `upper` is not the exact limit, so the exact integer is returned.
     private static func limit(_ upper: Double) -> JSON {
         switch upper {
         case 0x1p64.nextDown: .unsigned(.max)

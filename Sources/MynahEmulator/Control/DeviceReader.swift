@@ -49,8 +49,9 @@ struct DeviceReader {
             })
     }
 
-    /// Returns the limits of a device that are stricter than those of Mynah's host, by their keys in the
-    /// profile.
+    /// Returns the limits for links that the profile sets, by their keys in the profile.
+    ///
+    /// Only limits that are stricter than those of Mynah's host are included.
     private func limits(of identity: DeviceIdentity) -> [DeviceSnapshot.Limit] {
         let usual = DeviceIdentity(name: "")
         let (mtu, keySize) = (identity.largestMTU, identity.largestKeySize)

@@ -24,10 +24,10 @@ struct EmulatorParts {
     let parameters: ParameterRequests
     let meter: RadioUseReports
 
-    /// The part that types on keyboards.
+    /// Types text on keyboards.
     var typing: TypingControl { TypingControl(devices: reader.devices) }
 
-    /// The part that ends links and changes advertising after a characteristic's rule.
+    /// Changes the advertising and ends links after a rule of the profile was carried out.
     var rules: RuleEnd { RuleEnd(links: links, advertising: advertising) }
 
     /// Makes the parts.

@@ -73,9 +73,9 @@ struct LinkControl {
         forgotten(address)
     }
 
-    /// Lets apps connect again to a device that they had given up because it lost its bond.
+    /// Lets apps connect again to a device that they had given up because the device had deleted its bond.
     ///
-    /// With `nil`, this applies to all devices.
+    /// If `address` is `nil`, this applies to all such devices.
     private func forgotten(_ address: DeviceAddress?) {
         for central in devices.players.flatMap(\.centrals) { central.forgotten(address) }
     }

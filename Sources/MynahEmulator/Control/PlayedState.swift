@@ -19,7 +19,7 @@ struct PlayedState {
     /// The state of the app that plays the device.
     var app: AppState { player.appSide.app?.access.state ?? .notRunning }
 
-    /// Whether the device has memory: an app without a process has none.
+    /// Whether the device has attribute values: an app without a process has none.
     var hasMemory: Bool {
         guard player.device.app != nil else { return true }
         return switch app {
@@ -28,7 +28,7 @@ struct PlayedState {
         }
     }
 
-    /// Returns the message that an app has no process, followed by the consequence.
+    /// Returns the message that an app has no process; `consequence` is the end of the sentence.
     func noProcess(_ consequence: String) -> String {
         "the app \(player.device.label) is not running, it is \(app.rawValue): \(consequence)"
     }

@@ -17,7 +17,7 @@ struct ResetControl {
     let accessories: AccessoryControl
     let scenarios: ScenarioPlayer
 
-    /// The longest wait for a publication that was started by a change of the Bluetooth state.
+    /// The longest wait until services are published after a change of the Bluetooth state.
     private static var publicationLimit: Duration { .seconds(30) }
 
     /// Resets devices to their state at the start of a run, and returns when they are on the air again.
@@ -154,7 +154,7 @@ struct ResetControl {
 
     // MARK: Apps
 
-    /// Opens apps one after the other, and leaves each in its initial state.
+    /// Opens apps one after the other, and brings each into the initial state of its profile.
     private func reopen(_ players: [DevicePlayer], _ parts: ResetParts) async throws(ControlRefusal) {
         let front = devices.players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
         let isFrontOpened = front.map { front in

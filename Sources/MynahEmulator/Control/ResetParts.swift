@@ -8,7 +8,7 @@ package struct ResetParts: OptionSet, Hashable, Sendable {
 
     /// Values, generators and their tick counts.
     package static let values = ResetParts(rawValue: 1 << 0)
-    /// The app's state, and Bluetooth if it was turned off.
+    /// The app's life-cycle state, and Bluetooth, which is turned on if it was off.
     package static let app = ResetParts(rawValue: 1 << 1)
     /// The advertisement.
     package static let advertising = ResetParts(rawValue: 1 << 2)

@@ -1,11 +1,11 @@
 import Mynah
 import MynahSupport
 
-/// Lets calls wait until something in a run ends: a link, a publication, a reset, or the run itself.
+/// Waits, for the other parts of the emulator, until a link, a publication, a reset or the run has ended.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class RunChanges {
-    /// The signal that is sent at each such end.
+    /// The signal that is sent when a link, a publication, a reset or the run has ended.
     let signal = ChangeSignal()
     private let devices: PlayedDevices
     private let clock: RunClock
@@ -21,7 +21,8 @@ final class RunChanges {
         self.link = link
     }
 
-    /// Waits until no reset, and no addition or removal of an app, is in progress; then begins one.
+    /// Waits until no reset, and no addition or removal of an app, is in progress; the caller may then begin
+    /// one.
     func beginTurn() async {
         while isTurnTaken { await signal.wait(after: signal.count) }
         isTurnTaken = true

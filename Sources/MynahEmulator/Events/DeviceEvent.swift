@@ -9,7 +9,9 @@ public struct DeviceEvent: Hashable, Sendable {
 
     /// The time at which the event happened.
     public var time: WallTime
-    /// The device's name, or the names of all devices of a phone, or `nil` if the device is played alone.
+    /// The value of the field `device`: the device's name, or the names of all devices of a phone.
+    ///
+    /// The value is `nil` if the emulator plays only one device.
     package var device: String?
     /// The event's name.
     public var name: Name

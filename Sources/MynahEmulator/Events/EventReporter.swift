@@ -7,7 +7,7 @@ import MynahSupport
 struct EventReporter: Sendable {
     let wallTime: @Sendable () -> WallTime
     let observer: (@Sendable (DeviceEvent) -> Void)?
-    /// The device that the events concern, or `nil` if it is played alone.
+    /// The value of the field `device` of each event, or `nil` if the emulator plays only one device.
     var device: String?
 
     /// `true` if there is an observer.

@@ -21,9 +21,9 @@ extension DeviceEvent.Name {
 }
 
 extension PhoneEvent {
-    /// Returns the name and payload of the event that reports this, or `nil` if other code reports it.
+    /// Returns the name and payload of the device event that reports this phone event.
     ///
-    /// `device` describes the peripheral at an address.
+    /// Returns `nil` if other code reports it. `device` describes the peripheral at an address.
     func reported(
         _ device: (DeviceAddress) -> EventPeripheral
     ) -> (DeviceEvent.Name, EventPayload)? {

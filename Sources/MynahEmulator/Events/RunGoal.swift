@@ -23,7 +23,7 @@ public struct RunGoal: Sendable {
         isAwaiting = !matches.isEmpty
     }
 
-    /// Checks whether an event satisfies matches, possibly several; returns whether the run ends.
+    /// Handles an event, which may satisfy several matches; returns whether the run ends.
     public mutating func observe(_ event: DeviceEvent) -> Bool {
         guard end == nil, isAwaiting else { return false }
         missing.removeAll { $0.matches(event) }

@@ -70,13 +70,13 @@ final class FaultControl {
         faultOwners.remove(names, of: label)
     }
 
-    /// Waits until each device that a fault has made disappear is on the air again.
+    /// Waits until every device that disappeared because of a fault is on the air again.
     func settle() async { await faultyRadio?.settle() }
 
     /// Resets the count of connections to zero.
     func countConnectionsAnew() async { await faultyRadio?.countConnectionsAnew() }
 
-    /// Updates the connected centrals after an event; reports of faults contain their names.
+    /// Updates the list of connected centrals, whose names appear in reports of faults.
     func note(_ event: PhoneEvent) {
         if faultyRadio != nil { faultOwners.note(event) }
     }

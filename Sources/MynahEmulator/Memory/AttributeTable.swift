@@ -14,7 +14,7 @@ struct AttributeTable {
         /// The tick period is `every`, or a second if the attribute has no `every`. Before the first tick,
         /// the number is 0.
         case generated(@Sendable (_ tick: UInt64) -> [UInt8])
-        /// Bytes that are computed from the variables and a tick number, which is that of `generated`.
+        /// Bytes that are computed from the variables and a tick number, which is counted as for `generated`.
         case computed(any VariableReader)
 
         /// Returns the bytes for a tick.
@@ -143,8 +143,9 @@ struct AttributeTable {
         return .success(request.offset == 0 ? value : Array(value[request.offset...]))
     }
 
-    /// Stores a value that is too long for the shortest response, because the central may read on (Vol 3,
-    /// Part F, 3.4.4.4).
+    /// Stores the whole value if it is too long for the shortest response.
+    ///
+    /// The central may request the rest of the value (Vol 3, Part F, 3.4.4.4).
     private mutating func keep(_ value: [UInt8], of request: ReadRequest) {
         if value.count >= GATT.defaultMTU - 1 {
             longReads.keep(value, of: request)

@@ -46,8 +46,8 @@ final class DeviceMemory {
 
     /// Handles the first Bluetooth state of a manager.
     ///
-    /// Returns `true` if the state was reported as the app's own, because it differs from the phone's or
-    /// because the app was launched during the run.
+    /// Returns `true` if the state was reported as an event. It is reported if the app receives another state
+    /// than the phone's, or if the app was launched during the run.
     @discardableResult
     func introduce(_ state: RadioState) -> Bool {
         let isFirst = appSide.takeIntroduction()

@@ -8,9 +8,9 @@ struct AppleNotifications: ServiceBehavior {
     static let controlPoint: BluetoothUUID = "69D1D8F3-45E1-49A8-9821-9BBDFDAAD9D9"
     static let dataSource: BluetoothUUID = "22EAC6E9-24D6-4BB5-BE44-B36ACE7C7BFB"
 
-    /// The most bytes that may be queued for one central.
+    /// The maximum number of bytes that may be queued for one central.
     static let mostWaiting = 1 << 16
-    /// The most values that are passed to a link at once.
+    /// The maximum number of values that are passed to a link at once.
     private static let burst = 16
 
     /// The EventID of a Notification Source value.

@@ -165,7 +165,7 @@ struct MediaPlayer {
         }
     }
 
-    /// Returns a text that differs if an attribute has changed.
+    /// Returns a text for the state of an attribute; a different text means that the attribute has changed.
     ///
     /// The advancing position of a playing track is not a change.
     func state(of attribute: Attribute) -> String {

@@ -1,12 +1,13 @@
 import MynahCore
 import MynahProfiles
 
-/// The pairings that wait for the answer of the phone's user; the newest question is on top.
+/// The pairings about which the phone has asked its user; the newest question is on top.
 ///
-/// If the app is in the foreground, iOS asks with a dialog. Otherwise it asks with a notification, which the
-/// user opens to see the dialog; this is an assumption. A question is removed when its link ends.
+/// A question is a dialog or a notification. If the app is in the foreground, iOS asks with a dialog.
+/// Otherwise it asks with a notification, which the user opens to see the dialog; this is an assumption. A
+/// question is removed when its link ends.
 final class PairingDialogs {
-    /// The form of a question, dialog or notification, as in events.
+    /// The form of a question: a dialog or a notification; the raw value is its name in events.
     private enum Cause: String {
         case pairing
         case pairingNotification

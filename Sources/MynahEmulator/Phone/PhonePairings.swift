@@ -78,13 +78,13 @@ final class PhonePairings {
 
     // MARK: Ends
 
-    /// Handles the end of a central's pairing.
+    /// Stops waiting for the passkey of a central that has paired.
     func paired(_ central: Central) { passkey.end(for: central.id) }
 
-    /// Removes the questions of a central whose link has ended.
+    /// Removes the pairing questions (`PairingDialogs`) about a central whose link has ended.
     func disconnected(_ central: Central) { end(for: central.id) }
 
-    /// Removes the questions of a peripheral whose link has ended.
+    /// Removes the pairing questions (`PairingDialogs`) about a peripheral whose link has ended.
     func linkEnded(to address: DeviceAddress) {
         if let asking, asking.address == address { end(for: asking.link) }
     }
@@ -94,7 +94,7 @@ final class PhonePairings {
         questions.end(for: peer, devices.events)
     }
 
-    /// Declines all questions at the end of the run.
+    /// Declines all pairings that wait for the user's answer, at the end of the run.
     func end() {
         passkey.end()
         questions.end()
@@ -102,13 +102,16 @@ final class PhonePairings {
 
     // MARK: The user
 
-    /// Opens the notification on top; returns `false` if there is no question, or if a dialog is on top.
+    /// Opens the newest pairing notification; returns `false` if there is none, or if a dialog is on top of
+    /// it.
     func open() -> Bool { questions.open(devices.events) }
 
-    /// Dismisses the question on top, which declines the pairing; returns `false` if there is no question.
+    /// Dismisses the newest pairing dialog or notification, which declines the pairing.
+    ///
+    /// Returns `false` if there is none.
     func dismiss() -> Bool { questions.dismiss(devices.events) }
 
-    /// Answers the question on top; returns `false` if there is no question.
+    /// Answers the newest pairing dialog or notification; returns `false` if there is none.
     func answer(agrees: Bool) -> Bool { questions.answer(agrees: agrees, devices.events) }
 
     /// Enters the passkey that the pairing with a peer asks for.

@@ -22,9 +22,9 @@ final class PhoneUser {
         self.playsApps = playsApps
     }
 
-    /// Turns Bluetooth off or on; an app's phone is turned off by Control Center's button by default.
+    /// Turns Bluetooth off or on; `cause` is the way in which the user turns it off.
     ///
-    /// When Bluetooth is on again, the system relaunches apps, depending on how Bluetooth was turned off.
+    /// When Bluetooth is turned on again, the earlier causes determine whether the system relaunches apps.
     func setPower(_ isOn: Bool, by cause: RelaunchCause = .controlCenterOff) async throws(RadioError) {
         if isOn {
             changeLedger { $0.turnOn() }
@@ -114,7 +114,9 @@ final class PhoneUser {
         relaunch.turnOn()
     }
 
-    /// Makes the app of a player, and opens it unless it is terminated initially.
+    /// Makes the app of a player.
+    ///
+    /// Also opens the app, unless the app is terminated at the start of the run.
     func launch(_ player: DevicePlayer) async {
         let cause = player.device.app.flatMap { app -> RelaunchCause? in
             if let kept = relaunchCause(of: app) { return kept }

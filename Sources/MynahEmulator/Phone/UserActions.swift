@@ -122,10 +122,11 @@ final class UserActions {
         waitForPlanned()
     }
 
-    /// After a delay, finds a peripheral of an app's profile, and calls `move` with its current address on
-    /// the air.
+    /// Finds the device for a peripheral of an app's profile after a delay, and calls `move` to change its
+    /// distance.
     ///
-    /// Warns if no device has been found for the peripheral by then.
+    /// The argument of `move` is the device's current address on the air. Warns if no device has been found
+    /// for the peripheral by then.
     func find(
         _ peripheral: String, of label: String, after delay: Duration,
         _ move: @escaping @Sendable (DeviceAddress) -> Void

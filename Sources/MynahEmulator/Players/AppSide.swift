@@ -33,7 +33,9 @@ struct AppSide {
     private var wokenFor: Set<AttributeKey> = []
     /// The attributes whose values were reported as extraneous work in this wake.
     private var extraneous: Set<AttributeKey> = []
-    /// The number of the app's current wake; work that an event causes belongs to the wake of the event.
+    /// The number of times that iOS has woken the app for a Bluetooth event.
+    ///
+    /// The number identifies the current wake. Work that an event causes belongs to the wake of that event.
     private(set) var wake = 0
     /// The number of the wake in which the app publishes its services, or `nil` for a launch.
     var publishingWake: Int?
@@ -108,7 +110,7 @@ struct AppSide {
         return isWokenByState
     }
 
-    /// Whether the app itself reports changes of the phone's Bluetooth state, instead of the emulator.
+    /// Whether the app, and not the emulator, reports changes of the phone's Bluetooth state.
     ///
     /// The app reports a change after the wake that the change causes. An app that may not use Bluetooth, or
     /// whose user has not picked an accessory, reports no change.
@@ -119,9 +121,9 @@ struct AppSide {
     /// Whether the app's user allows it to use Bluetooth; an accessory needs no permission.
     var isAuthorized: Bool { app?.access.isAuthorized ?? true }
 
-    /// Whether the app's managers now receive another state than the phone's, or the phone's again.
+    /// Returns `true` if the app's managers begin or stop to receive a state that differs from the phone's.
     ///
-    /// Returns `true` in the first call after such a change, and `false` in later calls.
+    /// A later call with the same state returns `false`.
     mutating func takeOwn(_ state: RadioState) -> Bool {
         let isOwn =
             state == .unauthorized || state == .poweredOff && app?.access.awaitsAccessory == true

@@ -116,7 +116,9 @@ struct ChannelPublication {
         self.isAwaited = isAwaited
     }
 
-    /// Queues a read until the PSM is known; returns `nil` if the read need not or cannot wait.
+    /// Queues a read until the PSM is known.
+    ///
+    /// Returns `nil` if the app will not publish a channel, or has already tried to.
     mutating func wait(with request: ReadRequest, _ central: Central) -> PendingAnswer? {
         guard isAwaited else { return nil }
         let reply = PendingReply()

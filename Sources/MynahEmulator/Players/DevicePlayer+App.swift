@@ -8,7 +8,7 @@ import MynahSupport
 extension DevicePlayer {
     /// Makes the app, and opens it as its user would.
     ///
-    /// With a `cause`, the system neither relaunches nor restores the app.
+    /// If `cause` is not `nil`, a terminated app is neither relaunched nor restored.
     func launch(forbiddenBy cause: RelaunchCause?) async {
         guard let emulated = device.app, appSide.app == nil else { return }
         let app = await phone.makeApp(
@@ -19,9 +19,9 @@ extension DevicePlayer {
         await app.enterForeground()
     }
 
-    /// Ends the work that the system does for the terminated app, as if its user had quit it.
+    /// Ends the work that the system does for the terminated app, as if the user had quit the app.
     ///
-    /// Returns `false` if there was no such work.
+    /// Returns `false` if the system did no such work.
     @discardableResult
     func forbidRelaunch(after cause: RelaunchCause) -> Bool {
         guard appSide.app?.access.forbidRelaunch() == true else { return false }
@@ -30,7 +30,9 @@ extension DevicePlayer {
         return true
     }
 
-    /// Gives the attributes the keys of the preserved services of a terminated app; warns if there are none.
+    /// Gives the device's attributes the keys of the services that iOS has preserved for the terminated app.
+    ///
+    /// Warns if there are no such services.
     private func takeOver(_ app: App, _ rules: AppRules) {
         let services = app.access.services
         guard !services.isEmpty else {

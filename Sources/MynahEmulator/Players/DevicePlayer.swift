@@ -21,7 +21,9 @@ final class DevicePlayer {
     /// The players of the app's central managers.
     let centrals: [CentralPlayer]
 
-    /// Makes a player; `faulted` receives the last sent value as faults have changed it.
+    /// Makes a player.
+    ///
+    /// If a fault changes a sent value, `faulted` receives the changed value.
     init(
         _ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink,
         faulted: Lock<[DeliveredValue]>?
@@ -74,7 +76,7 @@ final class DevicePlayer {
         begin()
     }
 
-    /// Publishes the services and starts advertising, as far as that is not done yet.
+    /// Publishes the services and starts advertising, unless this was done already.
     func publish() async throws(RadioError) {
         await asks.prepare()
         if device.app == nil, manager == nil {
@@ -136,7 +138,7 @@ final class DevicePlayer {
         if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
     }
 
-    /// Allows the same problems to be reported again, because the radio was lost or has recovered.
+    /// Makes problems that were reported once be reported again.
     func forgetReports() { sender.updates.forgetReports() }
 
     // MARK: Requests

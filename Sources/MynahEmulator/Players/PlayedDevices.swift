@@ -28,7 +28,8 @@ final class PlayedDevices {
 
     /// Makes the players.
     ///
-    /// `own` has the phone's own services. `faulted` receives the last sent value as faults have changed it.
+    /// `own` has the phone's own services. If a fault changes a sent value, `faulted` receives the changed
+    /// value.
     init(
         _ devices: [EmulatedDevice], own: EmulatedDevice?, on phone: Phone, clock: RunClock,
         events: EventReporter, link: EmulatorLink, faulted: Lock<[DeliveredValue]>?
@@ -75,7 +76,7 @@ final class PlayedDevices {
             device, on: phone, clock: clock, events: events, link: PlayerLink(link, count), faulted: faulted)
     }
 
-    /// Adds a device and its player; later events of the phone contain the device's name too.
+    /// Adds a device and its player; later events of the phone also name this device.
     func join(_ device: EmulatedDevice) -> DevicePlayer {
         devices.append(device)
         let player = makePlayer(device, label: device.label)
@@ -102,9 +103,7 @@ final class PlayedDevices {
 
     // MARK: Finding one
 
-    /// Returns the player with this number, or `nil` if it was removed.
-    ///
-    /// This is called for every request. Numbers ascend, so the index of a player is at most its number.
+    /// Returns the player with this index (`PlayerLink.index`), or `nil` if the player was removed.
     func player(_ index: Int) -> DevicePlayer? {
         if let own, own.link.index == index { return own }
         var place = min(index, players.count - 1)
@@ -141,7 +140,7 @@ final class PlayedDevices {
         }
     }
 
-    /// Whether the emulator has the target's device.
+    /// Whether the app that the target names is in this emulator; `true` for targets without a name.
     func concerns(_ target: AppTarget) -> Bool {
         switch target {
         case .named(let label), .phone(let label), .peripheral(_, let label): player(called: label) != nil
@@ -149,7 +148,7 @@ final class PlayedDevices {
         }
     }
 
-    /// Returns the peripheral at an address, to which an app is connected, as events describe it.
+    /// Returns the peripheral at an address as events describe it.
     func eventPeripheral(at address: DeviceAddress) -> EventPeripheral {
         for player in players {
             for central in player.centrals {

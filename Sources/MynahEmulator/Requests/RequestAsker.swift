@@ -17,7 +17,7 @@ final class RequestAsker {
     /// The time limit for a test's answer; initially the shortest limit of all radios.
     private var limit = Duration.seconds(4)
     private var hasWarned = false
-    /// `true` if the device is being removed, and no request is passed to a test any more.
+    /// `true` if the device is being removed; requests are then no longer passed to a test.
     private var isOver = false
     /// The task that wakes when the next request reaches its time limit.
     private var sleeping: Task<Void, Never>?

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Numbers the requests to tests across all devices of a run, and remembers how each ended.
+/// Assigns numbers to the requests that are passed to tests, and remembers how each request ended.
 ///
 /// This object outlives the devices, so that an answer to a request of a removed device is refused with the
 /// right reason.
@@ -10,7 +10,7 @@ package final class RequestNumbers: Sendable {
         var ends: [(id: Int, end: RequestEnd)] = []
     }
 
-    /// The most requests whose end is remembered; without a limit, a peer could fill the memory.
+    /// The maximum number of requests whose end is remembered; without a limit, a peer could fill the memory.
     static let memory = 1024
 
     private let state = Lock(State())

@@ -34,8 +34,8 @@ struct ScenarioControl {
 
     /// Plays a scenario of a device as soon as every device of the emulator is ready.
     ///
-    /// The event `scenario.ended` reports the end. A scenario that cannot begin has failed, and ends at
-    /// once.
+    /// The event `scenario.ended` reports the result. If the scenario cannot begin, the event reports a
+    /// failure at once.
     func playWhenReady(_ name: String, of label: String) {
         player.onReady { [link] in
             link.run { emulator in

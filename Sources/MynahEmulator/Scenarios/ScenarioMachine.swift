@@ -3,8 +3,8 @@ import MynahSupport
 
 /// Plays the steps of a scenario: a state machine without I/O and without a clock.
 ///
-/// A step that waits for an event ignores events during a pause, but not events during an effect. Each event
-/// ends at most one step: the next such step is matched only with later events.
+/// Events during a pause are ignored. An event during an effect can already end the next step that waits for
+/// an event. Each event ends at most one step.
 struct ScenarioMachine {
     /// An instruction to the driver.
     enum Output: Hashable, Sendable {
@@ -30,7 +30,6 @@ struct ScenarioMachine {
 
     let scenario: Scenario
     private var stage = Stage.idle
-    /// The index of the current step.
     private(set) var index = 0
     /// The index of the step that the next event may end, or `nil` if a pause or the end comes first.
     ///

@@ -10,7 +10,7 @@ struct AdvertisedValues: Sendable {
         var value: AdvertisedValue
         var generator: any ValueGenerator
 
-        /// Returns the number of the value at a time, counted from 0.
+        /// Returns the index of the value that is advertised at a time.
         func tick(at elapsed: Duration) -> Int64 { TickSchedule.number(at: elapsed, every: value.every) }
     }
 

@@ -32,8 +32,9 @@ final class AdvertisingTicker {
         sleep()
     }
 
-    /// Handles a refusal by the radio: warns, unless it also refused the last value, and sleeps until the
-    /// next.
+    /// Handles a value that the radio has refused, and waits for the next value.
+    ///
+    /// Warns, unless the radio also refused the previous value.
     func refused(_ error: RadioError) {
         if !isRefused {
             memory.events.warn(

@@ -4,10 +4,10 @@ import MynahFaults
 import MynahProfiles
 import MynahSupport
 
-/// Sends the values of a device: values with `every`, values that requests trigger, and values of behaviors.
+/// Sends the values of a device: periodic values, values that requests trigger, and values of services.
 ///
-/// If a link has space for only some of them, values with `every` are sent first. Belongs to the device's
-/// player, and runs on the phone's executor.
+/// Periodic values have the key `every` in the profile. If a link has space for only some of the values,
+/// periodic values are sent first. Belongs to the device's player, and runs on the phone's executor.
 final class DeviceSender {
     private let memory: DeviceMemory
     let updates: UpdateSender
@@ -37,7 +37,7 @@ final class DeviceSender {
         behaviors?.confirmed(central, attribute)
     }
 
-    /// Handles a new link of a central: first the services act, and then the device's rules.
+    /// Handles a new link of a central: first the behaviors of services act, and then the device's rules.
     func linkBegan(of central: Central, then rules: ReactionPlayer) {
         behaviors?.linkBegan(of: central)
         rules.linkBegan(of: central)

@@ -54,15 +54,17 @@ struct AnswerRoom {
         var bytes = 0
     }
 
-    /// The most bytes that may be queued for one central; the answers of one rule always fit.
+    /// The maximum number of bytes that may be queued for one central, which is enough for all answers of one
+    /// rule.
     static let mostBytes = 1 << 20
 
     private var uses: [Peer.ID?: Use] = [:]
     /// The number of centrals for which values are queued.
     var centrals: Int { uses.count }
 
-    /// Counts a value for a central, or for all if `central` is `nil`; returns `false` if too many are
-    /// queued.
+    /// Counts a value that is queued for a central, or for all subscribers if `central` is `nil`.
+    ///
+    /// Returns `false`, and does not count the value, if too many are queued.
     mutating func take(_ length: Int, of central: Peer.ID?) -> Bool {
         let use = uses[central] ?? Use()
         guard use.count < ProfileLimit.answers.count, use.bytes + length <= Self.mostBytes else {
@@ -72,7 +74,7 @@ struct AnswerRoom {
         return true
     }
 
-    /// Removes a value from the count.
+    /// Removes one value of this length from the count.
     mutating func release(_ length: Int, of central: Peer.ID?) {
         guard let use = uses[central] else { return }
         uses[central] = use.count == 1 ? nil : Use(count: use.count - 1, bytes: use.bytes - length)

@@ -1,10 +1,10 @@
 import MynahCore
 import MynahProfiles
 
-/// The times at which values with `every` and recorded values are due.
+/// The times at which periodic values (the key `every` in the profile) and recorded values are due.
 ///
-/// Time is zero when the device starts. Tick *n* of a value is due at *n* × its period, whether or not
-/// anyone is subscribed, so runs are reproducible. A recording begins with the first subscription.
+/// Time is zero when the device starts. Tick *n* of a value is due at *n* × its period, whether or not anyone
+/// is subscribed, so runs are reproducible. A recording begins with the first subscription.
 ///
 /// The schedule sends nothing: the caller asks for the tick that is due, and reports the ticks that it has
 /// sent. Ticks that were missed since the last sent one are sent one by one.

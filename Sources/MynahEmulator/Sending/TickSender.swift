@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// Sends a device's values with `every` when they are due.
+/// Sends a device's periodic values (the key `every` in the profile) when they are due.
 ///
 /// Belongs to the device's player, and runs on the phone's executor.
 final class TickSender {
@@ -43,7 +43,7 @@ final class TickSender {
         }
     }
 
-    /// Continues to send values with `every` when the app runs again.
+    /// Continues to send periodic values when the app runs again.
     func resume() {
         let ticking = memory.table.entries.filter { $0.value.every != nil || $0.value.recording != nil }.keys
             .sorted { $0.rawValue < $1.rawValue }
@@ -119,7 +119,7 @@ final class TickSender {
         updates.reportNotified(value, of: tick.attribute, among: receivers, tick: tick.number)
     }
 
-    /// Sends the newest waiting values after a link has space again, and continues with ticks.
+    /// Sends the newest waiting values when a link has space again, and continues with later ticks.
     func roomAppeared() {
         ticker.unblock()
         for central in ticker.fullLinks {

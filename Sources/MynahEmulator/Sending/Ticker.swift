@@ -1,11 +1,11 @@
 import MynahCore
 import MynahProfiles
 
-/// Decides which values with `every` are due, and which wait for space in a link's send queue.
+/// Decides which periodic values are due, and which wait for space in a link's send queue.
 ///
-/// This type does not use the radio: the player sends the due values to each target and reports the result.
-/// A link without space does not delay other links. When it has space again, it receives only the newest
-/// value of each attribute.
+/// Periodic values have the key `every` in the profile. This type does not use the radio: the player sends
+/// the due values to each target and reports the result. A link without space does not delay other links.
+/// When it has space again, it receives only the newest value of each attribute.
 struct Ticker {
     /// The recipients of a value in one call.
     enum Target: Hashable {
@@ -24,13 +24,14 @@ struct Ticker {
 
     /// A link that has refused a value because its send queue was full.
     private struct Link {
-        /// The newest value of each attribute that waits; empty if the link has room again.
+        /// The newest waiting value of each attribute; empty if the link has space again.
         var waiting: [Waiting]
         /// The last time that the link refused a value.
         var behind: Duration
     }
 
-    /// The time without a refusal after which a new delay of a link is reported again.
+    /// The time without refused values after which a link has recovered, so that a new delay is reported
+    /// again.
     static let recovery = Duration.seconds(1)
 
     private var schedule = TickSchedule()

@@ -13,7 +13,9 @@ final class UpdateSender {
     private let memory: DeviceMemory
     /// The attributes for which a value was reported as too long.
     private var tooLong: Set<AttributeKey> = []
-    /// The last sent value as faults have changed it, or `nil` if no faults are possible.
+    /// The last sent value as each subscriber receives it, if a fault has changed the value.
+    ///
+    /// The value is `nil` if no faults are possible.
     private let made: Lock<[DeliveredValue]>?
     /// The values changed by faults that were not reported yet.
     private var faulted: [DeliveredValue] = []
@@ -23,7 +25,7 @@ final class UpdateSender {
         made = faulted
     }
 
-    /// Allows each problem to be reported again.
+    /// Makes problems that were already reported be reported again.
     func forgetReports() {
         tooLong = []
     }
@@ -37,7 +39,9 @@ final class UpdateSender {
         return subscribers.named.map { .central($0) }
     }
 
-    /// Sends a value; returns whether the link accepted it, or `nil` if the value could not be sent at all.
+    /// Sends a value; returns whether the link accepted the value.
+    ///
+    /// Returns `nil` if the value cannot be sent at all, for example because it is too long.
     func send(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID?) -> Bool? {
         guard let manager = memory.manager else { return nil }
         do throws(RadioError) {
@@ -54,7 +58,7 @@ final class UpdateSender {
         }
     }
 
-    /// Sends a value to one subscriber or to all of them, without an event.
+    /// Sends a value to one subscriber or to all of them, without reporting an event.
     func offer(
         _ value: [UInt8], of attribute: AttributeKey, to central: Central.ID?
     ) -> Result<SendResult, RadioError> {
@@ -79,7 +83,8 @@ final class UpdateSender {
         }
     }
 
-    /// Reports extraneous work if a woken app sends a value of an attribute that did not wake it.
+    /// Reports extraneous work (`ExtraneousWork`) if a woken app sends a value of an attribute that did not
+    /// wake it.
     func noteExtraneous(_ attribute: AttributeKey) {
         guard memory.appSide.isNewlyExtraneous(attribute) else { return }
         memory.appSide.app?.access.noteExtraneousWork(on: attribute)
@@ -87,11 +92,11 @@ final class UpdateSender {
 
     // MARK: Reports
 
-    /// Reports a value that was sent to one or several centrals; `tick` is the tick number of a value with
-    /// `every`.
+    /// Reports a value that was sent to one or several centrals.
     ///
-    /// A central that receives other bytes, because its link cut the value or a fault changed it, gets a
-    /// separate event with those bytes. A central that receives nothing because of a fault gets no event.
+    /// `tick` is the tick number of a periodic value. A central that receives other bytes, because its link
+    /// cut the value or a fault changed it, gets a separate event with those bytes. A central that receives
+    /// nothing because of a fault gets no event.
     func reportNotified(
         _ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil,
         among receivers: [Peer.ID] = [], tick: Int64? = nil

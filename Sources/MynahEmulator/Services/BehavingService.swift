@@ -4,7 +4,7 @@ import MynahProfiles
 /// A service of a device with a behavior beyond storing values.
 struct BehavingService: Sendable {
     var behavior: any ServiceBehavior
-    /// The keys of the characteristics, by the names that the behavior uses for them.
+    /// The keys of the characteristics, by `ServiceBehavior.name(of:)`.
     ///
     /// If several characteristics have the same name, the first is used.
     var attributes: [BluetoothUUID: AttributeKey] = [:]
@@ -47,7 +47,9 @@ struct BehavingService: Sendable {
         intervals[name] = characteristic.every
     }
 
-    /// Whether the behavior may change the characteristic's value, so that the radio must ask at each read.
+    /// Whether the behavior may change the characteristic's value.
+    ///
+    /// If so, the radio must ask for the value at each read.
     func changes(_ characteristic: BluetoothUUID) -> Bool { behavior.changed.contains(characteristic) }
 
     /// Whether only the behavior sends the characteristic's value.

@@ -94,9 +94,10 @@ struct FitnessCommand: Hashable, Sendable {
         /// Whether the parameter is signed.
         var isSigned: Bool { self == .targetInclination || self == .targetPower }
 
-        /// The fields of the machine's data that follow the target value, or `nil` if the command sets none.
+        /// The fields of the machine's data that approach the target value, or `nil` if the command sets no
+        /// target.
         ///
-        /// `step` is the unit of the parameter, in the unit of the fields.
+        /// The parameter of the command, multiplied by `step`, is the target in the unit of the fields.
         var target: (fields: [String], step: Double)? {
             switch self {
             case .targetSpeed: (["instantaneousSpeed"], 0.01)

@@ -134,7 +134,7 @@ struct FitnessMachine: ServiceBehavior {
         return (speeds?.value.number ?? 0) / 3.6
     }
 
-    /// Makes a field approach its target from its current number.
+    /// Makes a field move from its current number to its target over time.
     ///
     /// While the training is stopped or paused, the target of a field in `moving` is 0.
     private mutating func approach(_ name: String, _ service: some ServiceState) {

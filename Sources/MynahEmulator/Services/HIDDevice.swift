@@ -10,10 +10,10 @@ struct HIDDevice: ServiceBehavior {
     static let bootKeyboardOutput: BluetoothUUID = "2A32"
     static let reportMap: BluetoothUUID = "2A4B"
     static let controlPoint: BluetoothUUID = "2A4C"
-    /// The behavior's name for the first input report.
+    /// The UUID by which the behavior refers to the first input report.
     static let report: BluetoothUUID = "2A4D"
     static let protocolMode: BluetoothUUID = "2A4E"
-    /// The behavior's name for the first output report.
+    /// The UUID by which the behavior refers to the first output report.
     ///
     /// On the air, an output report has the same UUID as an input report.
     static let outputReport: BluetoothUUID = "00022A4D-0000-1000-8000-00805F9B34FB"
@@ -39,9 +39,9 @@ struct HIDDevice: ServiceBehavior {
     /// The keystrokes that were not sent yet.
     private var typing = KeyQueue()
 
-    /// Returns the behavior's name for a characteristic.
+    /// Returns the UUID by which the behavior refers to a characteristic.
     ///
-    /// The name of a report depends on the report type in its Report Reference descriptor.
+    /// For a report, it depends on the report type in the Report Reference descriptor.
     func name(of characteristic: Profile.Characteristic) -> BluetoothUUID {
         guard characteristic.uuid == Self.report else { return characteristic.uuid }
         let reference = characteristic.descriptors.first { $0.uuid == Self.reportReference }?.value
@@ -141,11 +141,11 @@ struct HIDDevice: ServiceBehavior {
 
 /// The queue of keyboard reports, each of which is sent at its time.
 private struct KeyQueue {
-    /// The most reports in the queue.
+    /// The maximum number of reports in the queue.
     private static let longest = 16_384
 
     private var reports: ArraySlice<(bytes: [UInt8], gap: Duration)> = []
-    /// The earliest time at which the next report may be sent.
+    /// The earliest time at which the next queued report may be sent.
     private var start = Duration.zero
 
     var count: Int { reports.count }

@@ -20,8 +20,10 @@ struct HeartRateControl: ServiceBehavior {
 }
 
 extension ServiceState {
-    /// Returns the effect that makes a counter of the value continue from `number`; empty without such a
-    /// field.
+    /// Returns an effect that sets a field of a characteristic's value, which is a counter, to `number`.
+    ///
+    /// Later changes of the counter add to this number; the sum wraps around at `modulus`. The result is
+    /// empty if the value has no such field.
     func shift(
         _ field: String, of characteristic: BluetoothUUID, to number: Double, below modulus: Double
     ) -> [ServiceEffect] {

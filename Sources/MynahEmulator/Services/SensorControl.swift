@@ -8,9 +8,10 @@ struct SensorControl: ServiceBehavior {
     struct Sensor: Hashable, Sendable {
         let measurement: BluetoothUUID
         let feature: BluetoothUUID
-        /// The field of the measurement that the control point sets, which is a total.
+        /// The field of the measurement that the control point sets: the total distance or number of
+        /// revolutions.
         let total: String
-        /// The unit of the parameter, in the unit of the field `total`.
+        /// The factor that converts the parameter of the control point to the unit of the field `total`.
         let step: Double
         /// The feature bits that the procedures require: setting the total, calibration, several locations.
         let totalBit: UInt8

@@ -11,10 +11,13 @@ protocol ServiceBehavior: Sendable {
     var handled: [BluetoothUUID] { get }
     /// The characteristics whose values the behavior itself changes.
     var changed: [BluetoothUUID] { get }
-    /// The characteristics whose values only the behavior sends; the behavior uses their `every` as its
-    /// pace.
+    /// The characteristics whose values only the behavior sends.
+    ///
+    /// The key `every` of such a characteristic sets the interval of the behavior.
     var sent: [BluetoothUUID] { get }
-    /// Returns the behavior's name for a characteristic: the UUID, unless several characteristics share it.
+    /// Returns the name by which the behavior refers to a characteristic.
+    ///
+    /// The name is the characteristic's UUID, unless several characteristics share it.
     func name(of characteristic: Profile.Characteristic) -> BluetoothUUID
     /// Returns the time on the device's clock at which `tick` must be called.
     ///
@@ -105,7 +108,7 @@ protocol ServiceState {
     var now: Duration { get }
     /// Returns the current whole value, or `nil` if the service has no such characteristic.
     func value(of characteristic: BluetoothUUID) -> [UInt8]?
-    /// Returns the profile's value for a tick, without stored and changed values.
+    /// Returns the profile's value for a tick, as if no value had been stored or changed.
     func original(of characteristic: BluetoothUUID, at tick: UInt64) -> [UInt8]?
     /// Returns the number of the latest tick of the characteristic's value.
     func tick(of characteristic: BluetoothUUID) -> UInt64

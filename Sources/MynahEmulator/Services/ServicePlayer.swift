@@ -253,13 +253,15 @@ final class ServicePlayer {
         }
     }
 
-    /// Sends values as the send queues allow, and lets behaviors act whose time has come.
+    /// Sends queued values as the send queues allow, and schedules the next action of the behaviors.
     func deliver() {
         answers.deliver()
         sleep()
     }
 
-    /// The earliest time at which a behavior must act, without those that wait for space.
+    /// The earliest time at which a behavior must act, or `nil` if none must.
+    ///
+    /// Behaviors that wait for space in a send queue are left out.
     private var due: Duration? { services.indices.compactMap { dueTime(of: $0) }.min() }
 
     private func dueTime(of index: Int) -> Duration? { services[index].behavior.due(state(of: index)) }

@@ -24,7 +24,7 @@ struct AirCipher {
     /// The packet counter of each side for the next packet.
     private var counters: [UInt64] = [0, 0]
 
-    /// The most successive packets that a sniffer is assumed to miss.
+    /// The maximum number of successive packets that a sniffer is assumed to miss.
     private static let missed: UInt64 = 64
     /// The length of the message integrity code, in bytes.
     static let codeLength = 4

@@ -2,8 +2,9 @@ import MynahSupport
 
 /// A packet that a sniffer received on the air (Core Specification, Vol 6, Part B, 2).
 struct AirPacket: Hashable {
-    /// The header that a capture has before each link-layer packet, by pcap link type
-    /// (https://www.tcpdump.org/linktypes.html).
+    /// The header that a capture file has before each link-layer packet.
+    ///
+    /// The file's link type determines the header (https://www.tcpdump.org/linktypes.html).
     enum Format: Hashable, Sendable {
         /// No header (link type 251), so the sender of a packet is not known.
         case bare

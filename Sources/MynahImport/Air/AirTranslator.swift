@@ -27,8 +27,8 @@ struct AirTranslator {
     /// The key is `nil` for a connection that began before the capture.
     private(set) var unreadable: [DeviceAddress?: Int] = [:]
 
-    /// The most links, and the most advertisers, that are tracked at a time, because a capture may be
-    /// forged.
+    /// The maximum number of links, and of advertisers, that are tracked at a time; only a forged capture has
+    /// more.
     private static let limit = 1000
 
     init(_ keys: LongTermKeys) { self.keys = keys }

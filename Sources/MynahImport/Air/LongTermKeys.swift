@@ -8,7 +8,7 @@ package struct LongTermKeys: Hashable, Sendable {
     /// Makes an empty list of keys.
     package init() {}
 
-    /// The most keys that a file may have.
+    /// The maximum number of keys that a file may have.
     private static let limit = 1000
 
     /// Parses the keys of a file: one key on each line, as 32 hexadecimal digits; `#` begins a comment.

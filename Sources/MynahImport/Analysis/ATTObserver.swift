@@ -9,7 +9,7 @@ struct ATTObserver {
     private let link: Int
     private var request: ATTRequest?
     private var prepared: [(handle: AttributeHandle, offset: Int, part: [UInt8])] = []
-    /// The writes without a response so far, by their indices in the server's list of writes.
+    /// The indices, in the server's list of writes, of the writes that still wait for a response.
     private var pendingWrites: [Int] = []
     private var clientMTU: Int?
     /// The ATT_MTU of the link, which is the same for both sides.

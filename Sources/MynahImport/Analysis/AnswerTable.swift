@@ -2,8 +2,9 @@ import MynahCore
 
 /// The answers to each request pattern, derived from the causes of single values.
 ///
-/// The answer to a pattern is the list of values that followed the request most often. If no list is usual,
-/// the answers are given in turn, in the order of the capture.
+/// The usual answer to a pattern is the list of values that followed such a request most often. If no list
+/// followed at least 80 % of the answered requests, the answers are given in turn if possible: each request
+/// gets the next answer, in the order of the capture.
 struct AnswerTable {
     /// A value that followed a request.
     struct Answer: Hashable {
@@ -17,31 +18,34 @@ struct AnswerTable {
 
     /// The device's answers to the requests with one pattern.
     struct Reaction: Hashable {
-        /// The usual answers to one request, in order of time, with their usual delays.
+        /// The values that usually follow one request, in order of time, each with its usual delay.
         var answers: [Answer]
-        /// The values to send for successive requests, in turn; each element has a value for every one of
-        /// `answers`.
+        /// The values to send if the answers are given in turn: one element for each request, in order.
         ///
-        /// The list is empty if the answers never change.
+        /// Each element has one value for each of `answers`. The list is empty if the answers never change.
         var turns: [[[UInt8]]] = []
-        /// The number of requests with the pattern, and the number of those with another answer or none.
+        /// The number of requests with the pattern.
+        ///
+        /// `otherCount` is the number of those that got another answer than `answers`, or none.
         var requestCount: Int
         var otherCount = 0
         /// An example of an omitted answer, or `nil` if there is none.
         var other: [Answer]?
     }
 
-    /// The fraction of requests that must have the same answer, so that other answers count as exceptions.
+    /// The fraction of requests that must get the same answer; the other answers then count as exceptions.
     private static let usual = 0.8
-    /// The most requests whose answers are given in turn.
+    /// The maximum number of requests whose answers are given in turn.
     static let longestTurn = 64
     /// The longest value that is given in turn, in bytes, because the text of a variable has at most 512
     /// bytes.
     private static let longestInTurn = 256
 
-    /// The reactions by pattern.
+    /// The device's reactions to the requests of each pattern.
     private(set) var reactions: [TimedRequest.Pattern: Reaction] = [:]
-    /// The reactions to patterns that got an answer less than half of the time, which the profile omits.
+    /// The reactions to patterns that got an answer less than half of the time.
+    ///
+    /// The profile does not contain these reactions.
     private(set) var rare: [TimedRequest.Pattern: Reaction] = [:]
 
     /// Makes the table of requests and their answers.
@@ -105,10 +109,11 @@ struct AnswerTable {
             other: lists.first { Content($0) != Content(best) })
     }
 
-    /// Returns a reaction with answers in turn, if most answers have values of the same characteristics.
+    /// Returns a reaction with answers that are given in turn.
     ///
-    /// If a request got a different answer or none, its turn repeats the previous answer, so that later
-    /// answers keep their turns.
+    /// Returns `nil` unless most answers have values of the same characteristics. If a request got a
+    /// different answer or none, its turn repeats the previous answer, so that later answers keep their
+    /// turns.
     private static func turns(_ lists: [[Answer]]) -> Reaction? {
         let answered = lists.filter { !$0.isEmpty }
         var counts: [[AttributeHandle]: Int] = [:]
@@ -146,7 +151,7 @@ struct AnswerTable {
         return (sorted[best.lowerBound] + sorted[best.upperBound - 1]) / 2
     }
 
-    /// Returns the answers with the usual delays of the answers at the same positions in `lists`.
+    /// Returns these answers, each with the usual delay of the answers at the same position in `lists`.
     private static func timed(_ answers: [Answer], by lists: [[Answer]]) -> [Answer] {
         answers.enumerated().map { index, answer in
             var answer = answer

@@ -73,7 +73,7 @@ struct CaptureAnalysis {
     /// The order in which devices were found.
     private var order: [ObservedDevice.Key] = []
     private var warnings: [String] = []
-    /// The most bytes in the recording of one device, or `nil` for a capture file.
+    /// The maximum length of one device's recording, in bytes, or `nil` for a capture file.
     ///
     /// The recording of a capture file is shortened when it is written.
     private let byteLimit: Int?

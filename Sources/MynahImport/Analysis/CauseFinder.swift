@@ -1,12 +1,18 @@
 import MynahCore
 
-/// Finds out which values of one characteristic answer requests, and which come by themselves.
+/// Finds out which values of one characteristic answer requests, and which the device sends by itself.
 ///
-/// Each value has one candidate: the last request before it on its link. The decision compares kinds of
-/// values and groups of requests. A kind is the values with one first byte and length. A group is equal
-/// requests, those with the same first byte, or all writes of one characteristic. A value is near if it came
-/// within a second of the request, or half a second after another near value. The first row that applies to a
-/// value decides:
+/// A value can only answer the last request before it on its link, or an earlier one if the answer is late.
+/// The decision uses these terms:
+///
+/// - A kind is all values with the same first byte and length.
+/// - A group is requests that are compared: equal ones, those with the same first byte, or all writes of one
+///   characteristic.
+/// - A value is near a request if it came within a second of the request, or within half a second of another
+///   near value.
+/// - A value is a usual answer if the second or third row of the table applies to it.
+///
+/// The first row that applies to a value decides its cause:
 ///
 /// | the value | cause |
 /// |---|---|
@@ -20,27 +26,32 @@ import MynahCore
 /// | is near | the request |
 /// | anything else | none |
 struct CauseFinder {
-    /// The longest times between a request and a value near it, and between two near values, in microseconds.
+    /// The longest time between a request and a value near it, in microseconds.
+    ///
+    /// `nearPrevious` is the longest time between two near values.
     static let near: Int64 = 1_000_000
     static let nearPrevious: Int64 = 500_000
-    /// The time that replaces `near` if there are too few requests to compare, in microseconds.
+    /// The longest time between a request and a value near it if there are too few requests to compare.
+    ///
+    /// The time is in microseconds, and replaces `near`.
     static let nearFew: Int64 = 2_000_000
     /// The longest time between a request and its answer, in microseconds.
     static let latest: Int64 = 60_000_000
-    /// The most values in one answer, and the most bytes of its lines in a profile.
+    /// The maximum number of values in one answer; a longer answer is a stream.
     ///
-    /// A longer answer is a stream.
+    /// `largestAnswer` is the maximum number of bytes of its lines in a profile.
     static let longestAnswer = 10_000
     private static let largestAnswer = 1 << 19
     /// The length of a line in a profile without its value, in bytes.
     private static let lineSize = 72
-    /// The most values that only a subscription causes; more values are a stream.
+    /// The maximum number of values that only a subscription causes; more values are a stream.
     static let longestGreeting = 4
 
-    /// The number of earlier requests to which a late answer may belong.
+    /// The number of earlier requests that are tried as the cause of a late answer.
     private static let displaced = 3
-    /// The fraction of a group's requests that must get an answer with the same delay to make the delay
-    /// usual.
+    /// The fraction of a group's requests that must get an answer with the same delay.
+    ///
+    /// The answers with this delay are then usual answers.
     private static let usual = 0.6
     /// The fraction of values that must agree, so that the others count as exceptions.
     private static let most = 0.8
@@ -66,21 +77,23 @@ struct CauseFinder {
         var delay: Int64 = 0
         var isNear = false
         var kind = 0
-        /// `true` if most requests of a group got a value with this delay, or a value of this kind.
+        /// `true` if the value is a usual answer: most requests of a group got a value with this delay, or of
+        /// this kind.
         var isUsual = false
     }
 
     /// The values with the same first byte and length.
     private struct Kind {
         var members: [Int] = []
-        /// `true` if the values come at the same rate with and without requests between them.
+        /// `true` if the values come at the same rate, whether or not requests are sent between them.
         ///
         /// Only short gaps between values can show that.
         var isFree = false
         /// The time between two values that are not usual answers, or `nil` if the time varies.
         var period: Int64?
-        /// The numbers of values that are not usual answers: those near a request, and those without a
-        /// request.
+        /// The number of values that are near a request, but are not usual answers.
+        ///
+        /// `farCount` is the number of values that are neither near a request nor usual answers.
         var nearCount = 0
         var farCount = 0
     }
@@ -192,7 +205,8 @@ struct CauseFinder {
         kinds.append(kind)
     }
 
-    /// Whether values continue with the same gaps while there are requests.
+    /// Whether values come with the same gaps while requests are sent, so that the requests do not cause
+    /// them.
     ///
     /// Polled values come once for each request, so each of their gaps has a request. A single gap may match
     /// by chance, unless there are many other gaps.
@@ -229,7 +243,8 @@ struct CauseFinder {
     /// Returns the largest difference between two delays of the same answer, in microseconds.
     private static func tolerance(_ delay: Int64) -> Int64 { min(max(20_000, delay / 20), 100_000) }
 
-    /// Marks each value whose delay is one at which most requests of a group got a value.
+    /// Marks the values with a usual delay, which is a delay after which most requests of a group got a
+    /// value.
     private mutating func findUsualDelays() {
         var followers: [Int: [Int]] = [:]
         for index in values.indices {
@@ -253,7 +268,9 @@ struct CauseFinder {
         max(2, Int((Double(groupSizes[group]) * Self.usual).rounded(.up)))
     }
 
-    /// Marks the values whose delay is usual, and returns the ranges of the usual delays.
+    /// Marks the values with a usual delay, and returns the ranges of these delays.
+    ///
+    /// `list` has the values that follow a group's requests, sorted by delay.
     private mutating func markUsual(_ list: [Int], needed: Int) -> [ClosedRange<Int64>] {
         var found: [ClosedRange<Int64>] = []
         var counts: [Int: Int] = [:]
@@ -280,8 +297,8 @@ struct CauseFinder {
 
     /// Finds usual answers that came so late that another request was sent before them.
     ///
-    /// Such a value becomes the answer of the earlier request, if that request has no usual answer yet and
-    /// the delay is usual for it.
+    /// Such a value becomes the answer of an earlier request that has no usual answer yet, if the delay since
+    /// that request is a usual one.
     private mutating func findDisplaced() {
         guard !delays.isEmpty else { return }
         var answered = Set(places.filter(\.isUsual).compactMap(\.request))
@@ -310,9 +327,10 @@ struct CauseFinder {
         }
     }
 
-    /// Marks the values of a kind if most requests of a group got one with any delay.
+    /// Marks a value of a kind as a usual answer if most requests of its group got such a value.
     ///
-    /// Few other values may be of this kind.
+    /// The delay does not matter. Most values of the kind must be the first such value after a request of the
+    /// group.
     private mutating func findCompanions() {
         for kind in kinds where kind.members.count >= 3 && !kind.isFree {
             var first: [Int: Int] = [:]
@@ -393,7 +411,7 @@ struct CauseFinder {
         return isException(index, settled) ? .unasked : answer
     }
 
-    /// Whether so few similar requests have a value near them that the value near this request is chance.
+    /// Whether a value near this request is there by chance, because few similar requests have a near value.
     private func isRare(_ request: Int) -> Bool {
         guard let group = groups[request].prefix(2).first(where: { groupSizes[$0] >= 5 }) else {
             return false
@@ -414,7 +432,9 @@ struct CauseFinder {
             && Self.isLike(values[after].time - values[before].time, 2 * period, period / 2)
     }
 
-    /// Whether a value is an exception: it follows the usual answer of a write late, and its kind is rare.
+    /// Whether a value does not answer a write, although it is near the write.
+    ///
+    /// Such a value comes late after the usual answer of the write, and there are few values of its kind.
     private func isException(_ index: Int, _ settled: Set<Int>) -> Bool {
         guard index > 0, let request = places[index].request, let group = groups[request].last,
             settled.contains(group), places[index - 1].request == request

@@ -11,7 +11,7 @@ struct DeviceChoice {
         var address: String?
     }
 
-    /// The most devices that a message lists.
+    /// The maximum number of devices that a message lists.
     private static let listed = 20
     private let candidates: [Candidate]
 

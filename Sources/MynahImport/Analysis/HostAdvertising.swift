@@ -65,7 +65,7 @@ struct HostAdvertising {
         reader.readUInt8().flatMap { reader.readBytes(Int($0)) } ?? []
     }
 
-    /// Adds a fragment to the data, or replaces the data if the fragment is complete.
+    /// Adds a fragment to the data; a fragment that has the whole data or its beginning replaces the data.
     private static func extend(_ data: inout [UInt8], _ reader: inout ByteReader) {
         guard let operation = reader.readUInt8(), reader.readUInt8() != nil else { return }
         let part = counted(&reader)

@@ -28,7 +28,9 @@ struct ObservedAdvertising: Hashable {
             }
         }
 
-        /// The most frequent payload, or the first one of several, or `nil` if there is none.
+        /// The most frequent payload, or `nil` if there is none.
+        ///
+        /// If several are equally frequent, this is the first of them.
         var usual: [UInt8]? {
             list.reduce(nil as Payload?) { best, next in
                 best.map { $0.count >= next.count } == true ? best : next

@@ -66,7 +66,7 @@ struct ObservedServer {
         fileprivate var table: Int
     }
 
-    /// The key of the values that one characteristic sends on one link, within one attribute table.
+    /// A characteristic on one link and in one attribute table, whose values are counted together.
     private struct Flow: Hashable {
         var handle: AttributeHandle
         var link: Int
@@ -84,18 +84,20 @@ struct ObservedServer {
 
     /// The number of the current attribute table, counted from 0.
     private var number = 0
-    /// The merged table of earlier discoveries, with the numbers of its parts.
+    /// The table merged from earlier discoveries, with the numbers of the tables that were merged.
     private var earlier: (table: ObservedTable, numbers: Set<Int>)?
     private var hasChanged = false
-    /// `true` if a partially discovered table is left out in favor of an earlier, complete one.
+    /// `true` if a table that was discovered only partially is left out, because an earlier, complete one is
+    /// used.
     private var isLastPartial = false
 
-    /// The most values to store: of all characteristics, and of each one.
+    /// The maximum number of values to store for all characteristics.
     ///
-    /// A recorded device may send values without end.
+    /// `flowLimit` is the maximum for each characteristic. There are limits because a recorded device may
+    /// send values without end.
     private let sentLimit: Int
     private let flowLimit: Int
-    /// The most bytes of a recording's lines, or `nil` for a capture file.
+    /// The maximum number of bytes of a recording's lines, or `nil` for a capture file.
     ///
     /// The recording of a capture file is shortened when it is written.
     private let byteLimit: Int?
@@ -270,7 +272,7 @@ struct ObservedServer {
 
     // MARK: Several tables
 
-    /// The most tables that are compared; no real device has as many, but a capture may be forged.
+    /// The maximum number of tables that are compared; only a forged capture has more.
     private static let limit = 1000
 
     private mutating func addTable(_ new: ObservedTable) {
@@ -281,7 +283,10 @@ struct ObservedServer {
         lineSizes = [:]
     }
 
-    /// Ends the current table: merges it with the earlier table, replaces that, or discards the current one.
+    /// Ends the current table.
+    ///
+    /// The table is merged with the earlier one if they do not contradict each other. Otherwise it replaces
+    /// the earlier one, unless only the earlier one is complete.
     private mutating func settleTable() {
         guard var known = earlier else {
             earlier = (table, [number])
@@ -334,9 +339,10 @@ struct ObservedServer {
         return parts.isEmpty ? "" : "; of others are left out: " + parts.joined(separator: " and ")
     }
 
-    /// A note that the capture does not show which attributes require encryption, or `nil`.
+    /// A note that the capture does not show which attributes require encryption, or `nil` if no note is
+    /// needed.
     ///
-    /// Only a refusal on an unencrypted link shows that.
+    /// Only a refusal on an unencrypted link shows that an attribute requires encryption.
     private var securityNote: String? {
         guard !encryptedAccesses.isSubset(of: openAccesses) else { return nil }
         return openAccesses.isEmpty

@@ -45,8 +45,7 @@ struct ObservedTable {
         var isEncrypted: Bool
     }
 
-    /// The most attributes of each kind that are stored; no real device has as many, but a capture may be
-    /// forged.
+    /// The maximum number of attributes of each kind that are stored; only a forged capture has more.
     static let limit = 2048
 
     private(set) var services: [AttributeHandle: Service] = [:]
@@ -61,7 +60,7 @@ struct ObservedTable {
     /// The handle ranges that have changed, and whose services were not discovered since.
     private var pending: [ClosedRange<AttributeHandle>] = []
 
-    /// The most pending ranges; if there are more, all handles are pending.
+    /// The maximum number of pending ranges; if there are more, all handles are pending.
     private static let pendingLimit = 16
 
     /// Whether all primary services were discovered.

@@ -33,13 +33,13 @@ enum StateFinder {
         var value: [UInt8]
     }
 
-    /// A state of the device, which a write begins.
+    /// A state of the device, which begins with a write, such as an unlocked lock.
     struct State: Hashable {
         /// The write that begins the state.
         var setter: Setter
         /// `true` if the state ends with the link.
         var endsWithLink: Bool
-        /// The writes whose reactions were different before the state.
+        /// The groups of writes that got other reactions before the state.
         var guarded: [Guarded] = []
     }
 
@@ -49,18 +49,20 @@ enum StateFinder {
         var value: [UInt8]
     }
 
-    /// Writes with the same reaction before the state.
+    /// A group of writes that got the same reaction as long as the state had not begun.
     struct Guarded: Hashable {
         var handle: AttributeHandle
         /// The written value, or its first byte.
         var written: [UInt8]
         var isPrefix: Bool
         var before: Reaction
-        /// The indices of the writes' episodes before the state.
+        /// The indices of these writes among the episodes.
         var episodes: [Int]
     }
 
-    /// The most states, and the most writes between two reactions.
+    /// The maximum number of states.
+    ///
+    /// `window` is the maximum number of writes between two reactions.
     private static let limit = 16
     private static let window = 64
     /// The fewest writes of a group.
@@ -97,7 +99,9 @@ enum StateFinder {
         var members: [Int] = []
     }
 
-    /// The kind of a reaction, which does not change if only a number in the values changes.
+    /// The kind of a reaction: the error, or the characteristic, length and first byte of each value.
+    ///
+    /// The kind does not change if only a number in the values changes.
     private enum Kind: Hashable {
         case refused(UInt8)
         case answered([Shape])
@@ -188,7 +192,11 @@ enum StateFinder {
             return setter(early, late, group).map { (guarded, $0, true) }
         }
 
-        /// Returns the only possible write that begins the state, if each link starts before the state.
+        /// Returns the only write that can have begun the state on every link, if each link starts before the
+        /// state.
+        ///
+        /// Returns `nil` if there is no such write, or more than one. `early` and `late` are the episodes of
+        /// the group before and after its reaction changed.
         private func setter(_ early: [Int], _ late: [Int], _ group: Group) -> Setter? {
             let lates = Dictionary(grouping: late) { episodes[$0].link }
             let earlies = Dictionary(grouping: early) { episodes[$0].link }

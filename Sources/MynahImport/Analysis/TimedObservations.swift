@@ -45,14 +45,14 @@ enum ValueCause: Hashable {
     case answer(request: Int, delay: Int64)
     /// The value is part of a stream, which continues at regular times regardless of requests.
     case stream
-    /// The value has no known cause.
+    /// The device sent the value by itself, but not as part of a stream.
     case unasked
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// Returns the first index whose element meets a condition.
+    /// Returns the index of the first element that meets a condition.
     ///
-    /// All later elements must meet the condition too.
+    /// All later elements must meet the condition too. Returns the count if no element meets it.
     func bisection(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -18,7 +18,7 @@ struct CaptureRecords {
         case air(AirPacket.Format)
     }
 
-    /// The most bytes of a record: four times the longest HCI packet.
+    /// The maximum length of a record, in bytes: four times the longest HCI packet.
     static let longestRecord = 0x4_0000
 
     private let receive: (CapturedPacket) -> Void
@@ -32,7 +32,9 @@ struct CaptureRecords {
     private var otherLinkTypes: Set<UInt32> = []
     /// The offset of an incomplete record at the end of the file, or `nil` if there is none.
     private var cut: Int?
-    /// The direction of each link's data, for captures that do not record it.
+    /// `true` for each link whose last L2CAP PDU came from the controller.
+    ///
+    /// This is needed for captures that do not record the direction.
     private var directions: [UInt32: Bool] = [:]
 
     /// Makes a reader of HCI records, or of a sniffer's records if there is a translator.

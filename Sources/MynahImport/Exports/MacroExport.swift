@@ -5,7 +5,7 @@ import MynahSupport
 enum MacroExport {
     /// The assumed duration of an operation besides its own waits, in microseconds.
     private static let step: Int64 = 50_000
-    /// The most operations of a macro.
+    /// The maximum number of operations of a macro.
     private static let limit = 500
 
     /// Returns the name and the text of the profile, with warnings about omitted operations.

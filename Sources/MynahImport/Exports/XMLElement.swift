@@ -12,7 +12,7 @@ struct XMLElement {
 
     /// The deepest nesting of elements, which no export reaches.
     private static let deepest = 64
-    /// The most bytes of a text.
+    /// The maximum length of an XML text, in bytes.
     private static let maximumSize = 16 << 20
 
     /// Whether bytes begin like an XML text.

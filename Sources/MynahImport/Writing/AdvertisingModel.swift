@@ -67,9 +67,11 @@ extension ImportedAdvertising {
         }
     }
 
-    /// Makes a name that is alone in the scan response the local name of the advertising data.
+    /// Moves the local name from the scan response to the advertising data, if the scan response has only the
+    /// name.
     ///
-    /// The radio itself moves that name to the scan response if it does not fit in the data.
+    /// The name is moved only if the radio would send the same bytes: it puts a name that does not fit in the
+    /// advertising data into the scan response.
     private mutating func moveNameWhereItGoesByItself(_ data: ObservedPayload, _ response: ObservedPayload) {
         guard advertisement.data.localName == nil, let name = advertisement.scanResponse.localName else {
             return
@@ -86,9 +88,9 @@ extension ImportedAdvertising {
 
     // MARK: Changes
 
-    /// Makes changing values of the manufacturer data and service data that changed.
+    /// Adds values that change over time for manufacturer data and service data that changed.
     ///
-    /// Every other change becomes a note.
+    /// Every other change of the advertising is described in a note.
     private mutating func addChanges(_ observed: ObservedAdvertising) {
         let payloads = [
             (observed.data, AdvertisingPayload.data),

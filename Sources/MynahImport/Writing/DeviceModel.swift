@@ -2,11 +2,11 @@ import MynahCore
 import MynahSupport
 
 extension ImportedProfile {
-    /// The most rules of one characteristic; a device with more writes has a file transfer.
+    /// The maximum number of rules of one characteristic; more writes are assumed to be a file transfer.
     static let ruleLimit = 2048
     /// The ATT_MTU that Mynah's devices offer by default.
     private static let usualMTU = 517
-    /// The most values of one recording.
+    /// The maximum number of values of one recording.
     static let recordingLimit = 100_000
 
     /// Makes the profile of an observed device; `fallback` is the name of a device without one.
@@ -72,10 +72,13 @@ extension ImportedProfile {
 }
 
 extension ImportedProfile {
-    /// The most variables for answers in turn, which is slightly less than the most variables of a profile.
+    /// The maximum number of variables for answers that are given in turn (`AnswerTable`).
+    ///
+    /// This is slightly less than the maximum number of variables of a profile.
     private static let turnLimit = 900
 
-    /// Removes answers in turn that would need more variables than a profile can have.
+    /// Removes answers that are given in turn (`AnswerTable`) if a profile cannot have enough variables for
+    /// them.
     private mutating func limitTurns() {
         var room = Self.turnLimit
         for service in services.indices {
@@ -191,7 +194,9 @@ private struct CharacteristicModel {
         }
     }
 
-    /// Returns the value that was read before the first value was sent, or `nil` if the two are equal.
+    /// Returns the value that was read before the first value was sent.
+    ///
+    /// Returns `nil` if the two values are equal, or if no such value was read.
     private func initial(
         _ found: TableModel.Characteristic, before places: [Int]
     ) -> [UInt8]? {
@@ -202,13 +207,13 @@ private struct CharacteristicModel {
         return reading.value
     }
 
-    /// A link, with the time from which the times of its values are counted.
+    /// A link, with the start of the subscription or of the link, from which the times of values are counted.
     private struct Origin: Hashable {
         var link: Int
         var start: Int64?
     }
 
-    /// Returns the values after one subscription: the one during which most values were sent.
+    /// Returns the values that were sent during one subscription, which is the one with the most values.
     private func recording(
         _ places: [Int], of found: TableModel.Characteristic,
         _ result: inout ImportedProfile.Characteristic
@@ -293,7 +298,7 @@ private struct CharacteristicModel {
             """)
     }
 
-    /// Returns those of a reaction's answers that a profile can express.
+    /// Returns those answers of a reaction that a profile can express.
     private func answers(
         _ reaction: AnswerTable.Reaction, _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.Answer] {
@@ -371,7 +376,7 @@ private struct CharacteristicModel {
             """)
     }
 
-    /// Returns the rules that apply until a write changes the device's state.
+    /// Returns the rules for writes before another write changes the device's state (`StateFinder`).
     private func earlyRules(
         _ handle: AttributeHandle, _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.Rule] {
@@ -397,11 +402,11 @@ private struct CharacteristicModel {
         return rules.stablePartition { !$0.isPrefix }
     }
 
-    /// The writes of the same value to a characteristic.
+    /// All writes of one value to one characteristic.
     private struct Attempt {
         var value: [UInt8]
         var accepted = 0
-        /// The number of refusals with each of the device's own errors.
+        /// The number of refused writes, by the error code, if the error is specific to the device.
         var refused: [UInt8: Int] = [:]
 
         /// The error that most of the writes got, or `nil` if most succeeded.
@@ -441,7 +446,7 @@ private struct CharacteristicModel {
         return result
     }
 
-    /// The most requests with other answers that get a separate note.
+    /// The maximum number of requests for which omitted answers are listed in a note of their own.
     private static let listed = 8
 
     /// Adds notes about omitted answers.

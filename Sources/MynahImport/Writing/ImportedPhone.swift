@@ -8,7 +8,7 @@ struct ImportedPhone {
         var to: String
         var value: [UInt8]
         var withResponse: Bool
-        /// The time of the write after the reads and the subscriptions, in microseconds.
+        /// The time of the write, in microseconds, counted from the end of the reads and subscriptions.
         var after: Int64
     }
 
@@ -24,12 +24,12 @@ struct ImportedPhone {
     /// Notes for readers of the profile, each a sentence without its full stop.
     var notes: [String] = []
 
-    /// The most writes that are kept.
+    /// The maximum number of writes that are kept.
     private static let writeLimit = 2000
     /// The services that iOS reserves, and apps cannot use.
     private static let kept: [BluetoothUUID] = ["1812", "181E"]
 
-    /// Makes a use without reads, subscriptions and writes.
+    /// Makes a section without reads, subscriptions and writes.
     init(device: String, advertised: [BluetoothUUID]) {
         (self.device, self.advertised) = (device, advertised)
     }

@@ -25,7 +25,7 @@ struct ImportedProfile {
         /// The values that a subscription to the characteristic causes.
         var greetings: [Answer] = []
         var descriptors: [Descriptor] = []
-        /// The reason that centrals get values without a subscription, or `nil` if they do not.
+        /// The way in which centrals get values without a subscription, or `nil` if they do not get any.
         var subscription: Subscription?
         var notes: [String] = []
     }
@@ -60,16 +60,16 @@ struct ImportedProfile {
         /// The written value, or its first bytes.
         var written: [UInt8]
         var isPrefix = false
-        /// The number of a state before which the rule applies, or `nil` if it always applies.
+        /// The number of the state that must not have begun for the rule to apply, or `nil` if the rule
+        /// always applies.
         var before: Int?
         /// The number of the state that the write begins, or `nil` if it begins none.
         var begins: Int?
         var error: UInt8?
         var answers: [Answer] = []
-        /// The values to send for successive writes, in turn; each element has a value for every one of
-        /// `answers`.
+        /// The values to send if the answers are given in turn: one element for each write, in order.
         ///
-        /// The list is empty if the values do not change.
+        /// Each element has one value for each of `answers`. The list is empty if the values do not change.
         var turns: [[[UInt8]]] = []
 
         /// `true` if the rule depends on a state, or begins one.

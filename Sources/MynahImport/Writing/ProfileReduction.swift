@@ -18,7 +18,7 @@ struct ProfileReduction {
         .rules(512), .longRules, .rules(128), .rules(16), .rules(4), .rules(0), .longValues, .values,
         .descriptors, .services,
     ]
-    /// The number of values from which on an answer is long, and is removed first.
+    /// An answer with at least this number of values is long, and is removed first.
     private static let longAnswer = 64
 
     private var rules = 0

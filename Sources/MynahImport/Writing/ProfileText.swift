@@ -10,7 +10,7 @@ struct ProfileText {
     private let recordingFile: String?
     private let source: Source
     private var lines: [String] = []
-    /// The number of changing answers for which variables were named so far.
+    /// The number of answers given in turn (`AnswerTable`) for which variables were named so far.
     private var turnCount = 0
 
     /// The source of an imported profile, for the first comment.
@@ -126,9 +126,10 @@ struct ProfileText {
             """)
     }
 
-    /// Writes the variables for answers in turn.
+    /// Writes the variables with which a profile gives answers in turn (`AnswerTable`).
     ///
-    /// A rule shifts the values of its variables, and answers with the last value.
+    /// A rule sets each of its variables to the value of the next one, and the last one to that of the first.
+    /// Then it answers with the value of the last variable.
     private mutating func writeVariables() {
         let rules = profile.services.flatMap(\.characteristics).flatMap(\.rules)
         var turns: [Turn] = []
@@ -145,15 +146,18 @@ struct ProfileText {
         for turn in turns { add(1, "\(turn.name): \(Self.quoted(Hex.encode(turn.value)))") }
     }
 
-    /// One value of an answer that differs from request to request.
+    /// One of the values that an answer has in turn, with the variable that contains it.
     private struct Turn {
-        /// The variable for the value, and the variable from which it takes the value for the next request.
+        /// The name of the variable for the value.
+        ///
+        /// `next` is the name of the variable whose value this one gets for the next request.
         var name: String
         var next: String
         var value: [UInt8]
     }
 
-    /// Returns the turns for each answer of a rule, or `nil` in place of an answer that does not change.
+    /// Returns the values in turn for each answer of a rule, or `nil` in place of an answer that does not
+    /// change.
     private mutating func turns(of rule: ImportedProfile.Rule) -> [[Turn]?] {
         rule.answers.indices.map { place in
             let values = rule.turns.map { $0[place] }
@@ -245,7 +249,7 @@ struct ProfileText {
         }
     }
 
-    /// Writes values by key; writes a list if a key occurs several times.
+    /// Writes a mapping from keys to values, or a list if a key occurs several times.
     private mutating func write(
         _ entries: [(key: String, value: String, name: String?)], _ field: String, _ keyName: String,
         at depth: Int
@@ -396,7 +400,8 @@ struct ProfileText {
 
     // MARK: The recording
 
-    /// The recorded values of each characteristic, with the names for their lines.
+    /// The recorded values of each characteristic, with the members that name the characteristic in each
+    /// line.
     private var flows: [RecordingText.Flow] {
         var flows: [RecordingText.Flow] = []
         for (index, service) in profile.services.enumerated() {

@@ -85,7 +85,7 @@ package struct RecordingText: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Passes the lines to `sink` in blocks of whole lines.
+    /// Passes the lines to a function, in blocks of whole lines.
     package func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
         var block: [UInt8] = []
         for line in lines {

@@ -9,7 +9,7 @@ struct SendingRate {
     /// The time between the starts of two frames, in microseconds.
     private(set) var framePeriod: Int64 = 0
 
-    /// The most values of a frame that a profile lists.
+    /// The maximum number of values of a frame that a profile lists.
     private static let longestFrame = 32
 
     /// Measures the rate of values, which must be in order of time.

@@ -12,19 +12,22 @@ struct SentValues {
     private(set) var exceptions: [AttributeHandle: Int] = [:]
     /// The characteristics whose values answer requests.
     private(set) var answering: Set<AttributeHandle> = []
-    /// The characteristics that sent values on links on which the capture shows no subscription to them.
+    /// The characteristics that sent values although the capture has no subscription to them on the link.
     private(set) var unsubscribed: Set<AttributeHandle> = []
     /// The characteristics that certainly sent values without a subscription.
     ///
-    /// The capture shows the whole link, which was not encrypted, so no bond can have restored a
-    /// subscription.
+    /// The capture shows the whole link from its start. The link was not encrypted, so no bond can have
+    /// restored a subscription.
     private(set) var unasked: Set<AttributeHandle> = []
 
-    /// The states of the device, and the indices of the writes before them.
+    /// The states of the device.
+    ///
+    /// `earlyWrites` has the indices of the writes that were made before a state and got another reaction
+    /// than in it.
     private(set) var states: [StateFinder.State] = []
     private(set) var earlyWrites: Set<Int> = []
 
-    /// The most writes that are compared with the values of other services.
+    /// The maximum number of writes that are compared with the values of other services.
     private static let writeLimit = 10_000
 
     init(_ server: ObservedServer, _ table: TableModel) {
@@ -176,9 +179,9 @@ extension ObservedServer.Write {
 }
 
 extension StateFinder {
-    /// Returns the writes with the reactions to them.
+    /// Returns the writes to characteristics, each with the device's reaction.
     ///
-    /// Also returns the index of each among all writes, and among all requests.
+    /// Also returns the index of each of these writes among all writes, and among all requests.
     fileprivate static func episodes(
         _ server: ObservedServer, _ services: [AttributeHandle: Int], _ writeIndices: [Int],
         _ answers: [Int: [AnswerTable.Answer]]
@@ -234,7 +237,7 @@ private struct Subscriptions {
         }
     }
 
-    /// Whether a client has ever subscribed on a link.
+    /// Whether a client subscribed to the characteristic at any time on this link.
     func isKnown(_ handle: AttributeHandle, onLink link: Int) -> Bool {
         known.contains(Key(handle: handle, link: link))
     }

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Makes notes about values and writes that belong to no characteristic in the profile.
 struct StrayNotes {
-    /// The most attributes with a separate note.
+    /// The maximum number of attributes for each of which there is a separate note.
     private static let listed = 16
 
     private let server: ObservedServer

@@ -28,7 +28,7 @@ struct TableModel {
 
     private(set) var services: [Service] = []
     private(set) var notes: [String] = []
-    /// The value handles of the Generic Access service.
+    /// The value handles of Device Name and Appearance in the Generic Access service.
     private(set) var nameHandle: AttributeHandle?
     private(set) var appearanceHandle: AttributeHandle?
 
@@ -150,7 +150,7 @@ struct TableModel {
         }
     }
 
-    /// Whether a service must come after another one in a profile.
+    /// Whether the service `from` must come after the service `goal` in a profile.
     ///
     /// Included services come first, and services with the same UUID keep their order.
     private func reaches(_ from: Int, _ goal: Int, _ earlier: [Int?]) -> Bool {

@@ -6,7 +6,7 @@ package struct AdvertisedValue: Sendable {
     package var set = "1"
     /// The payload that contains the value.
     package var payload: AdvertisingPayload
-    /// The field entry in the payload that contains the value.
+    /// The field of the payload that contains the value, with the index of the entry in this field.
     package var place: Place
     /// The generator that makes the bytes.
     package var definition: any GeneratorDefinition
@@ -19,7 +19,7 @@ package struct AdvertisedValue: Sendable {
         case serviceData(Int)
     }
 
-    /// The first bytes that the generator makes with the seed 0.
+    /// The value at the start of the device, made with the seed 0.
     var first: [UInt8] {
         definition.makeGenerator(for: GeneratorRun(seed: 0, interval: every)).value(at: 0)
     }
@@ -72,7 +72,7 @@ extension Profile.Advertising {
 }
 
 extension AdvertisementChange {
-    /// Whether the change replaces the field that contains a value of the set.
+    /// Whether the change replaces the field of the advertisement that contains this value.
     package func replaces(_ value: AdvertisedValue) -> Bool {
         let contents: ContentsChange? =
             switch value.payload {

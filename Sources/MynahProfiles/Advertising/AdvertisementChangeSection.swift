@@ -81,7 +81,8 @@ enum AdvertisementChangeSection {
 
     /// Parses the request of a test.
     ///
-    /// Unless `isChecked` is `true`, only the radio reports that the changed advertisement does not fit.
+    /// With `isChecked`, also reports fields that do not fit the device's advertisement. Otherwise, only the
+    /// radio reports them, when the request is carried out.
     static func readAsked(
         _ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader, isChecked: Bool = false
     ) -> AdvertisingRequest? {

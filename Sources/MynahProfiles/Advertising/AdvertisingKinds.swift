@@ -56,7 +56,7 @@ extension AdvertisingKinds {
             AdvertisingSection.intervals, AdvertisingSection.min, AdvertisingSection.max)
     }
 
-    /// The kind for one duration, or a mapping of the shortest and the longest.
+    /// Makes the format of a range of durations: one duration, or a mapping of the shortest and the longest.
     static func range(
         _ text: String, _ one: Kind<Duration>, _ section: Section, _ shortest: Field<Duration>,
         _ longest: Field<Duration>

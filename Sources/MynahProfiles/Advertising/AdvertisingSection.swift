@@ -54,7 +54,7 @@ enum AdvertisingSection {
         "incomplete", .services(), doc: "The services in a list that says that there are more.")
     static let serviceLists = Section("serviceLists", what: "serviceUUIDs", [complete, incomplete])
 
-    /// The most advertising sets of one device.
+    /// The maximum number of advertising sets of one device.
     static let maximumSets = 64
 
     /// The fields for an app; the phone determines all others.

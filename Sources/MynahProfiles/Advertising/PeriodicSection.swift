@@ -35,7 +35,7 @@ enum PeriodicSection {
         case on(YAMLNode)
     }
 
-    /// The kind for periodic advertising: whether it is on, or its interval and value.
+    /// The format of `periodic`: `true`, `false`, or a mapping of the interval and the value.
     static var kind: Kind<Written> {
         Kind(
             "`true`, `false`, or a mapping of `interval` and `value`",
@@ -65,7 +65,7 @@ enum PeriodicSection {
         return (change, read.values)
     }
 
-    /// The places of the fields of `value`.
+    /// The position of each field of `value`, by its key.
     static func marks(of node: YAMLNode) -> [String: SourceMark] {
         guard case .mapping(let periodic) = node,
             case .mapping(let contents)? = periodic.pairs.first(where: { $0.0.scalar?.string == value.name })?

@@ -162,7 +162,7 @@ extension AdvertisingReport.Omission: EventFieldValue {
 }
 
 extension AdvertisingReport: EventFieldValue {
-    /// The fields of the event `advertising.changed`.
+    /// The advertising as a JSON object, with the fields of the event `advertising.changed`.
     var eventJSON: JSON { .object(EventPayload.advertising(self).members(of: .advertisingChanged)) }
     init?(eventJSON: JSON) {
         var payload = EventPayload.advertising(.silent)

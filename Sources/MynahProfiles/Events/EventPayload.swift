@@ -325,7 +325,9 @@ extension EventPayload {
 
     package struct PeripheralLink: Hashable, Sendable {
         package var peripheral: EventPeripheral
-        /// Whether the link already belonged to another app, or whether the phone ended the link.
+        /// In a connection, `true` if the phone was already connected to the peripheral for another app.
+        ///
+        /// In a disconnection, `true` if the phone ended the link.
         package var isLocal: Bool?
         package var wasPending: Bool?
         package var isReconnecting: Bool?

@@ -9,7 +9,7 @@ extension FaultScope {
         reader.text(node, key).flatMap { position($0, at: node, key, reader) }
     }
 
-    /// Returns the characteristic of a named Client Characteristic Configuration (0x2902).
+    /// Returns the characteristic if the text names its Client Characteristic Configuration (0x2902).
     ///
     /// Returns `nil` if the text names something else.
     func configuration(_ node: YAMLNode, _ reader: FormatReader) -> AttributeTree.Position? {

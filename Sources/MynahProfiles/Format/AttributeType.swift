@@ -46,7 +46,7 @@ enum AttributeType: String {
         ]).with([.init("not", Self.anySpelling(of: refused).json)])
     }
 
-    /// Returns the schema of assigned numbers in every spelling.
+    /// Returns the schema of assigned numbers in every form in which an editor may read them.
     ///
     /// An editor reads 2902 as a decimal number, and 0x2902 as the number 10498.
     private static func anySpelling(of numbers: [UInt16]) -> Schema {

@@ -12,7 +12,7 @@ final class FormatReader {
     /// The number of visited nodes, which is limited because aliases can expand a small file enormously.
     private var visited = 0
     static let maximumNodes = 100_000
-    /// The most errors, and the most warnings, that are reported; more would not help the user.
+    /// The maximum number of errors, and of warnings, that are reported.
     static let maximumIssues = 100
 
     private struct Note {

@@ -13,7 +13,9 @@ extension Kind<YAMLNode> {
     /// Makes the format of a mapping that has its own table of keys; `name` is its name in the schema.
     static func section(_ name: String) -> Kind { node("`\(name)`", .ref(name)) }
 
-    /// Makes the format of a list of such mappings.
+    /// Makes the format of a list of mappings, each of which has the same table of keys.
+    ///
+    /// `name` is the mapping's name in the schema.
     static func sections(_ name: String, atLeast minimum: Int = 0) -> Kind {
         node("list of `\(name)`", .list(of: .ref(name), atLeast: minimum))
     }

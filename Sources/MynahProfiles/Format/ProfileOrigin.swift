@@ -8,7 +8,7 @@ struct ProfileOrigin: Sendable {
     private var lines: [String] = []
     /// The JSON value, or `nil` if the profile was parsed from a text.
     ///
-    /// In the marks of a JSON profile, `line` is the number of the value, counted from 1.
+    /// The `line` of a position (`SourceMark`) is then the number of a value in the JSON, counted from 1.
     private var json: JSON?
 
     /// Makes the origin of a profile that was read from a text.
@@ -52,7 +52,9 @@ private struct JSONPath {
         return text.isEmpty ? nil : String(text.drop { $0 == "." })
     }
 
-    /// Counts a value and its elements up to the searched number; returns whether that was found.
+    /// Counts a value and its elements, until the value with the searched number is reached.
+    ///
+    /// Returns whether the value was found.
     private mutating func visit(_ json: JSON) -> Bool {
         left -= 1
         guard left > 0 else { return true }
@@ -74,7 +76,8 @@ private struct JSONPath {
 extension YAMLNode {
     /// Converts a JSON value into a node; `null` is replaced by the given word.
     ///
-    /// The marks count the values for `ProfileOrigin`; a key has the mark of its value.
+    /// The `line` of a node's position is the number of its value, from which `ProfileOrigin` finds the path.
+    /// A key has the same position as its value.
     init(_ json: JSON, null: String = "null") {
         var count = 0
         self.init(json, null, &count)

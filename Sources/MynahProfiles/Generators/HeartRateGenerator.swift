@@ -14,7 +14,7 @@ public struct HeartRateDefinition: GeneratorDefinition {
     public var minimum: Int
     /// The highest rate, in beats a minute.
     public var maximum: Int
-    /// The period of the movement.
+    /// The time in which the rate rises and falls once.
     public var period: Duration
 
     /// Makes the generator for a run.

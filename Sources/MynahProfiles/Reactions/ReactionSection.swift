@@ -391,7 +391,7 @@ enum AnswerSection {
 
 /// The length of the pieces in which a value is sent.
 enum ValuePieces: String, CaseIterable {
-    /// The most bytes that a notification can carry: ATT_MTU − 3.
+    /// The maximum number of bytes that a notification can carry: ATT_MTU − 3.
     case mtu
 }
 

@@ -202,7 +202,7 @@ struct EventStepSection {
         if let problem = problem(of: attribute, event) { reader.error(at: attribute, problem) }
     }
 
-    /// Returns the reason that no such event of this attribute can happen, or `nil` if one can.
+    /// Returns the reason that an event cannot happen for the attribute that `of` names, or `nil` if it can.
     private func problem(of node: YAMLNode, _ event: Event) -> String? {
         guard let text = node.scalar?.string else { return nil }
         guard !text.hasPrefix("@") else {

@@ -122,7 +122,7 @@ struct StepSection {
         return ScenarioStep(text: Self.text(mapping), action: action)
     }
 
-    /// Returns the table of the step that the first known word in `words` begins.
+    /// Returns the table of keys for the kind of step that the first known word names.
     private static func table(of words: [String]) -> Section? {
         for word in words {
             if let table = plainTables.first(where: { $0.keys.first == word }) { return table }

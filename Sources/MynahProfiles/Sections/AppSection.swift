@@ -128,7 +128,7 @@ enum AppSection {
 
     /// Reports features that an app with AccessorySetupKit cannot use.
     ///
-    /// The version of iOS may have been set in the section of the phone.
+    /// Call this after `PhoneSection.merge`, because the version of iOS may be in the section of the phone.
     static func checkAccessorySetup(
         of app: Profile.App, hasCentral: Bool, hasServices: Bool, _ reader: FormatReader
     ) {

@@ -65,7 +65,7 @@ struct ServicesSection {
     private struct Entry {
         var service: Profile.Service
         var includes: [YAMLNode]
-        /// The nodes of the rules, each with the index of its characteristic.
+        /// The YAML nodes of the rules, each with the index of the characteristic that it belongs to.
         var reactions: [(characteristic: Int, node: YAMLNode)] = []
     }
 

@@ -1,9 +1,9 @@
 import MynahCore
 
-/// The shipped services that a profile can use.
+/// The services of this program's own profiles (`ProfileTemplates`), which other profiles can use by name.
 ///
-/// A name refers to the first service of the shipped profile with that name. The services of the profile
-/// `proximity` can be used one by one or all together.
+/// A name refers to the first service of the profile with that name. The services of the profile `proximity`
+/// can be used one by one or all together.
 struct UsableServices {
     static let names =
         [
@@ -17,10 +17,12 @@ struct UsableServices {
     private static let proximity = "proximity"
     private static let partsOfProximity = ["link-loss", "immediate-alert", "tx-power"]
 
-    /// The service nodes of the shipped profiles that were used so far, by the names of the profiles.
+    /// The YAML nodes of the services in the program's own profiles, by the profiles' names.
+    ///
+    /// A profile is parsed when it is first used.
     private var nodes: [String: [YAMLNode]] = [:]
 
-    /// Returns the shipped profile for a name, and the indices of the services in that profile.
+    /// Returns the name of the profile that contains the named services, and the services' indices in it.
     static func places(of name: String) -> (template: String, places: Range<Int>) {
         if let part = partsOfProximity.firstIndex(of: name) { return (proximity, part..<part + 1) }
         return (name, 0..<(name == proximity ? partsOfProximity.count : 1))
@@ -39,9 +41,10 @@ struct UsableServices {
         return all[places.clamped(to: all.indices)]
     }
 
-    /// Returns the fields of a service, combined with those of the shipped services that it uses.
+    /// Returns the fields of a service in a profile.
     ///
-    /// There is one element for each used service, or one if the service uses none.
+    /// If the service uses a shipped one (`use`), the fields of both are combined. The result has several
+    /// elements if the name means several services.
     mutating func fields(_ node: YAMLNode, _ reader: FormatReader) -> [Fields] {
         guard let own = reader.fields(node, ServicesSection.table) else { return [] }
         guard own[ServicesSection.use]?.scalar?.string == Self.proximity else {
@@ -57,7 +60,9 @@ struct UsableServices {
         return nodes(named: Self.proximity).compactMap { fields(own, $0, reader) }
     }
 
-    /// Returns the fields of a service, combined with those of `used`, or else of the service that it names.
+    /// Returns the fields of a service, combined with those of the shipped service that it uses, if any.
+    ///
+    /// The shipped service is `used`, or else the one that the service names.
     private mutating func fields(_ own: Fields, _ used: YAMLNode?, _ reader: FormatReader) -> Fields? {
         guard let use = own[ServicesSection.use] else {
             if own[ServicesSection.omit] != nil {
@@ -111,8 +116,10 @@ struct UsableServices {
         characteristics.removeAll { characteristicUUID($0).map(omitted.contains) ?? false }
     }
 
-    /// Returns the used service's characteristics, changed by the profile's own, and then the additional
-    /// ones.
+    /// Returns the characteristics of a service that uses a shipped one (`used`).
+    ///
+    /// A characteristic in `own` with the same UUID changes that of the shipped service; any other is added
+    /// at the end.
     private static func merged(_ own: [YAMLNode], into used: [YAMLNode]) -> [YAMLNode] {
         var characteristics = used
         var open = used.map(characteristicUUID)
@@ -134,7 +141,7 @@ struct UsableServices {
 }
 
 extension Fields {
-    /// Returns these fields with those of `other` that are missing here, and with `value` for `key`.
+    /// Returns these fields, those of `other` that are missing here, and the field `key` with `value`.
     fileprivate func merged(into other: Fields, _ key: String, _ value: YAMLNode) -> Fields {
         let more = other.entries.filter { self[$0.key] == nil }
         let mark = entries.first { $0.key == key }?.mark ?? more.first { $0.key == key }?.mark

@@ -71,7 +71,8 @@ struct FieldReader {
 
     /// Converts a number to the field's unit.
     ///
-    /// If the number is written in the field's other unit, returns that unit too.
+    /// If the number is written in the field's other unit, returns that unit too. `target` allows only one of
+    /// the two units. A difference (`isDifference`) is converted without the offset between units.
     func scaled(
         _ written: WrittenNumber, _ what: String, _ node: YAMLNode,
         in target: String? = nil, isDifference: Bool = false

@@ -13,7 +13,7 @@ struct FieldsSection {
     static let table = Section("value", what: "a value", [fields, layout])
     /// The keys of a value that has only a layout, which describes the values that centrals write.
     static let layoutTable = Section("value", [layout.needed])
-    /// The keys of fields in the value of a fault, whose attribute has a known layout.
+    /// The keys of a fault's value that is written as fields; the layout is that of the fault's attribute.
     static let faultTable = Section("value", what: "the value of a fault", [fields])
     private static let from = Field(
         "from", .text, isRequired: true, doc: "A variable, or in an answer a field of what was written.")

@@ -104,7 +104,9 @@ struct TextSection {
         return mapping["generate"]?.scalar?.string
     }
 
-    /// Returns the numbers of a field as written, or `nil` if the field has other values.
+    /// Returns the numbers in the definition of a field, as they are written.
+    ///
+    /// Returns `nil` if the field has values other than numbers.
     private static func numbers(in node: YAMLNode) -> [String]? {
         var texts: [String] = []
         switch node {

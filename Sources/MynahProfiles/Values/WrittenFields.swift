@@ -6,7 +6,7 @@ package import MynahValues
 package enum WrittenFields {
     /// Encodes a value with these fields.
     ///
-    /// Numbers are in the unit that people use, or are texts with a unit such as `0.83 s`.
+    /// A number is in the unit of its field. A text such as `0.83 s` has a number with its own unit.
     package static func encode(_ json: JSON, in layout: ValueLayout) throws(LayoutProblem) -> [UInt8] {
         let reader = FormatReader(ProfileOrigin(name: "", json: json))
         guard case .object(let members) = json else {

@@ -42,7 +42,7 @@ enum YAMLNode: Sendable {
     var sequence: Sequence? { if case .sequence(let sequence) = self { sequence } else { nil } }
     var mapping: Mapping? { if case .mapping(let mapping) = self { mapping } else { nil } }
 
-    /// Returns the node with itself and all its parts moved to one position.
+    /// Returns a copy of the node, in which the node and all its parts have the given position.
     func moved(to mark: SourceMark?) -> YAMLNode {
         switch self {
         case .scalar(let scalar):

@@ -99,7 +99,7 @@ enum CBOR: Hashable, Sendable {
 
 /// A decoder of the values in a byte sequence.
 ///
-/// A declared count never reserves memory: each element takes at least a byte.
+/// A declared number of elements does not reserve memory, because it may be wrong.
 private struct CBORDecoder {
     private struct Head {
         var type: CBOR.MajorType
@@ -152,7 +152,8 @@ private struct CBORDecoder {
 
     /// Returns whether an array or a map is complete after `number` elements.
     ///
-    /// If its length is indefinite (`count` is `nil`), reads past a stop byte.
+    /// If its length is indefinite (`count` is `nil`), it is complete at the stop byte, which is then
+    /// removed.
     private mutating func isOver(_ number: Int, _ count: UInt64?) throws(CBOR.Malformed) -> Bool {
         if let count { return UInt64(number) >= count }
         guard let next = rest.first else { throw CBOR.Malformed() }
@@ -178,7 +179,9 @@ private struct CBORDecoder {
         }
     }
 
-    /// Returns the bytes of a string; an indefinite length means that chunks of the same type are joined.
+    /// Returns the bytes of a string.
+    ///
+    /// If the length is indefinite (`nil`), the string consists of chunks of the same type, which are joined.
     private mutating func string(
         _ type: CBOR.MajorType, _ length: UInt64?
     ) throws(CBOR.Malformed) -> [UInt8] {

@@ -57,7 +57,7 @@ struct FirmwareImage: Hashable, Sendable {
 struct ImageReader: Sendable {
     private static let tlvMagic: UInt16 = 0x6907
     private static let hashTLV: UInt16 = 0x10
-    /// The most bytes of the TLVs, whose length has 16 bits.
+    /// The maximum length of the TLVs, in bytes; their length field has 16 bits.
     private static let longestTrailer = 0xFFFF
 
     let header: ImageHeader

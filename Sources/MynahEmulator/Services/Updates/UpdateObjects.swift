@@ -144,7 +144,7 @@ struct UpdateObjects: Sendable {
         }
     }
 
-    /// Adds a packet to the selected object; throws an error if the packet is longer than the object's rest.
+    /// Adds a packet to the selected object; throws an error if the packet exceeds the object's length.
     mutating func add(_ bytes: [UInt8]) throws(UpdateError) {
         switch selected {
         case .command:
