@@ -136,9 +136,14 @@ public final class CaptureFile: Sendable {
 
     /// A transport that records the packets of `inner` in both directions, on an interface with this name.
     public func transport(_ inner: any HCITransport, named name: String) -> any HCITransport {
+        TappedTransport(inner, tap: tap(named: name))
+    }
+
+    /// A function that records the packets that it is called with, on an interface with this name.
+    package func tap(named name: String) -> TappedTransport.Tap {
         // LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR.
         let interface = addInterface(201, name)
-        return TappedTransport(inner) { packet, isFromController in
+        return { packet, isFromController in
             // The direction as four bytes, the highest first, and the packet as on a UART.
             self.add(
                 [0, 0, 0, isFromController ? 1 : 0, packet.type.rawValue] + packet.body, to: interface)
