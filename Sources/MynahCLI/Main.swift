@@ -30,8 +30,8 @@ struct MynahCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self, ImportCommand.self,
-            ScanCommand.self, ConnectCommand.self, RecordCommand.self, DoctorCommand.self, ServeCommand.self,
-            CtlCommand.self,
+            ScanCommand.self, ConnectCommand.self, RecordCommand.self, DoctorCommand.self, AirCommand.self,
+            ServeCommand.self, CtlCommand.self,
         ])
 
     static let _errorLabel = "error"

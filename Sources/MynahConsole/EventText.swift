@@ -58,7 +58,10 @@ package enum EventText {
         let played = ready.profile.map { "\($0) plays on \(ready.radio ?? "")" + address }
         let control = ready.control.map { "control \($0)" }
         let phone = ready.phone.map { "phone \($0)" }
-        return [played, phone, control, page(of: ready).map { "page \($0)" }].compactMap { $0 }
+        let places = ready.listening.map { "hosts connect to \($0.joined(separator: ", "))" }
+        let adapters = ready.adapters.map { "adapter \($0.joined(separator: ", "))" }
+        return [played, phone, control, page(of: ready).map { "page \($0)" }, places, adapters]
+            .compactMap { $0 }
     }
 
     /// The address of the web page, or `nil` if the control API has no HTTP address.

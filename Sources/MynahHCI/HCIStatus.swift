@@ -38,3 +38,25 @@ package struct HCIStatus: Error, Hashable, Sendable {
     /// Operation Cancelled by Host.
     package static let operationCancelledByHost = HCIStatus(0x44)
 }
+
+extension HCIStatus {
+    /// The name in the Core Specification, Vol 1, Part F, 1.3, or the number if this program has no name for
+    /// it.
+    package var name: String {
+        switch self {
+        case .success: "Success"
+        case .unknownCommand: "Unknown HCI Command"
+        case .unknownConnectionIdentifier: "Unknown Connection Identifier"
+        case .authenticationFailure: "Authentication Failure"
+        case .pinOrKeyMissing: "PIN or Key Missing"
+        case .memoryCapacityExceeded: "Memory Capacity Exceeded"
+        case .connectionTimeout: "Connection Timeout"
+        case .connectionLimitExceeded: "Connection Limit Exceeded"
+        case .commandDisallowed: "Command Disallowed"
+        case .invalidCommandParameters: "Invalid HCI Command Parameters"
+        case .remoteUserTerminatedConnection: "Remote User Terminated Connection"
+        case .connectionTerminatedByLocalHost: "Connection Terminated By Local Host"
+        default: "Error 0x" + (code < 16 ? "0" : "") + String(code, radix: 16, uppercase: true)
+        }
+    }
+}

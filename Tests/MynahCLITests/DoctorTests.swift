@@ -189,7 +189,7 @@ import Testing
     @Test func `the virtual radio is fine everywhere`() async throws {
         let report = try await report(["--radio", "virtual", RunTests.profile])
         #expect(report.status == .exited(0))
-        #expect(report.checks.count == 5)
+        #expect(report.checks.count == 6)
         #expect(report.checks.allSatisfy { $0["verdict"] as? String == "fine" })
     }
 
@@ -231,7 +231,7 @@ import Testing
         let result = try await Program.run("doctor", "--radio", "virtual")
         let lines = result.output.split(separator: "\n")
         #expect(lines.first == "fine     radio         virtual radio")
-        #expect(lines.count == 5)
+        #expect(lines.count == 6)
         #expect(lines.last == "A run works.")
         #expect(result.error.isEmpty)
     }

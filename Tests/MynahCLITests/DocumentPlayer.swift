@@ -87,7 +87,7 @@ struct DocumentPlayer {
     /// Waits until its device is on the air, if it says so on the terminal.
     private func waitUntilReady(_ running: Running) async throws {
         let words = running.command.words
-        guard words == "make run" || ["run", "serve"].contains(running.command.verb),
+        guard words == "make run" || ["run", "serve", "air"].contains(running.command.verb),
             !words.contains(" > ")
         else { return }
         try await until("\(words) is ready", of: running) {

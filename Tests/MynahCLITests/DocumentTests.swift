@@ -126,6 +126,8 @@ import Testing
         "serve --adapter": "BlueZ only",
         "run --with-pipe": "another program has to hold the pipe; ParentTests have it",
         "serve --with-pipe": "another program has to hold the pipe; ParentTests have it",
+        "air --with-pipe": "another program has to hold the pipe; ParentTests have it for the others",
+        "air --vhci": "the kernel's module hci_vhci has to be there; the lab has it",
         "scan --with-pipe": "another program has to hold the pipe; ParentTests have it",
         "connect --with-pipe": "another program has to hold the pipe; ParentTests have it",
         "scan --with-parent": "another program has to start it; run and serve have it",
@@ -134,7 +136,7 @@ import Testing
         "ctl --control-token-file": "a port that is free is known only when it runs; MynahCLITests have it",
     ]
 
-    @Test(arguments: ["run", "check", "show", "new", "scan", "connect", "serve", "ctl"])
+    @Test(arguments: ["run", "check", "show", "new", "scan", "connect", "serve", "ctl", "air"])
     func `every option of a command is in an example that is played`(verb: String) async throws {
         let help = try await Program.run(verb, "--help").output
         let options = Set(help.matches(of: /\n +(?:-h, )?(--[a-z-]+)/).map { String($0.1) })

@@ -47,9 +47,7 @@ import Testing
             ControllerConfiguration(address: AirRig.address(UInt8($0)))
         }
         let port = try #require(try await server.listen(on: .tcpServer(host: "127.0.0.1", port: 0)))
-        await #expect(throws: RadioError.self) {
-            try await server.listen(on: .tcpServer(host: "127.0.0.1", port: 0))
-        }
+        await #expect(throws: RadioError.self) { try await server.listen(on: .userChannel(0)) }
         let address = HCITransportAddress.tcpClient(host: "127.0.0.1", port: port)
         let bad = HCIProbe(address.transport())
         try await bad.open()

@@ -50,4 +50,29 @@ import Testing
             return error?.message == message && error?.remedy?.contains("tcp-client:HOST:PORT") == true
         }
     }
+
+    @Test(
+        arguments: [
+            ("tcp:6402", .tcpServer(host: "127.0.0.1", port: 6402)),
+            ("tcp:0.0.0.0:0", .tcpServer(host: "0.0.0.0", port: 0)),
+            ("tcp:[::1]:6402", .tcpServer(host: "::1", port: 6402)),
+            ("unix:/run/hci", .unixServer(path: "/run/hci")),
+        ] as [(String, HCITransportAddress)])
+    func `a place to listen at is read`(text: String, address: HCITransportAddress) throws {
+        #expect(try HCITransportAddress(listeningAt: text) == address)
+    }
+
+    @Test(arguments: [
+        ("", "nothing is no place to listen at"), ("6402", "6402 is no place to listen at"),
+        ("tcp-server:6402", "tcp-server:6402 is no place to listen at"), ("unix:", "unix: has no path"),
+        ("tcp:localhost", "tcp:localhost has no port from 0 to 65535"),
+        ("tcp:::1:5", "tcp:::1:5 has colons in its host: write an IPv6 address in brackets"),
+    ]) func `an invalid place to listen at says why, and which forms are valid`(text: String, message: String)
+    {
+        #expect { try HCITransportAddress(listeningAt: text) } throws: { error in
+            let error = error as? RadioError
+            return error?.message == message
+                && error?.remedy == "write one of tcp:HOST:PORT, tcp:PORT, unix:PATH"
+        }
+    }
 }

@@ -172,7 +172,7 @@ package struct DocumentCommand: Sendable {
 
     /// The names of the events that it prints, as text or as JSON.
     package var events: Set<String> {
-        guard verb == "run" || words.contains("events.jsonl") else { return [] }
+        guard verb == "run" || verb == "air" || words.contains("events.jsonl") else { return [] }
         return Set(
             expected.compactMap { expectation -> String? in
                 guard case .line(let line, _) = expectation else { return nil }

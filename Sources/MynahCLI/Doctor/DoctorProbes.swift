@@ -39,6 +39,10 @@ struct DoctorProbes: Sendable {
             emulator: await TimedProbe.value { emulator } ?? .absent("the search failed"),
             air: await TimedProbe.fact { Self.air },
             controllerError: await TimedProbe.fact { controllerError }, profile: checkedProfile(daemon),
+            adapterFile: await TimedProbe.fact {
+                kernel.value.map { .found(files.adapterFile(release: $0.release)) }
+                    ?? .unknown(kernel.reason ?? "")
+            },
             captureTools: await TimedProbe.value {
                 files.programs(tools, path: Self.variable("PATH") ?? "")
             } ?? [],

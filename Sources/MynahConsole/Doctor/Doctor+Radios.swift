@@ -82,6 +82,23 @@ extension Doctor {
     /// A limit that is enough for the usual number of devices and clients.
     private static let usualFiles = 256
 
+    /// The check for the module by which `mynah air` makes adapters; a run needs none of them.
+    var vhci: Finding {
+        let id = "vhci"
+        let package = "sudo apt install linux-modules-extra-$(uname -r)"
+        switch facts.adapterFile {
+        case .unknown(let reason): return .unknown(id, reason)
+        case .found(.ready): return Finding(id, .fine, "mynah air --vhci can make an adapter")
+        case .found(.notPermitted):
+            return Finding(id, .fine, "only root may write to /dev/vhci, as mynah air --vhci does")
+        case .found(.loadable):
+            return Finding(id, .fine, "not loaded; for mynah air --vhci: sudo modprobe hci_vhci")
+        case .found(.absent):
+            return Finding(
+                id, .fine, "the kernel has no module hci_vhci; for mynah air --vhci, on Ubuntu: \(package)")
+        }
+    }
+
     /// The programs that read captures, as a finding; none is required.
     var captureTools: Finding {
         guard !facts.captureTools.isEmpty else {

@@ -60,7 +60,7 @@ package struct Doctor: Sendable {
         return finding
     }
 
-    private var common: [Finding] { [openFiles, profile, captureTools].compactMap { $0 } }
+    private var common: [Finding] { [openFiles, profile, vhci, captureTools].compactMap { $0 } }
 
     // MARK: The radio
 

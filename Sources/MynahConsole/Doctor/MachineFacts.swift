@@ -105,6 +105,17 @@ package struct MachineFacts: Hashable, Sendable {
         }
     }
 
+    /// The device file by which `mynah air --vhci` makes adapters.
+    package enum AdapterFile: Hashable, Sendable {
+        case ready
+        /// Only another user may open it.
+        case notPermitted
+        /// The module is installed but not loaded.
+        case loadable
+        /// The module is not installed.
+        case absent
+    }
+
     /// A profile and its issues on the radios.
     package struct Profile: Hashable, Sendable {
         package var file: String
@@ -150,6 +161,7 @@ package struct MachineFacts: Hashable, Sendable {
     /// The error that a run would report about the controller of `--radio hci:`, or `nil` if none was found.
     package var controllerError: Fact<RadioError?>
     package var profile: Profile?
+    package var adapterFile: Fact<AdapterFile>
     /// The installed programs that read captures.
     package var captureTools: [String]
     /// The limit of open files of this process, or `nil` for no limit.
@@ -161,7 +173,8 @@ package struct MachineFacts: Hashable, Sendable {
         wish: Wish, wantedAdapter: String? = nil, kernel: Fact<Kernel>, container: Fact<Container>,
         switches: Fact<[Switch]>, controllers: Fact<[String: Controller]>, bluez: BlueZFacts,
         configuration: Fact<MainConfiguration>, emulator: AutoRadio.Emulator, air: Fact<Air>,
-        controllerError: Fact<RadioError?> = .found(nil), profile: Profile? = nil, captureTools: [String],
+        controllerError: Fact<RadioError?> = .found(nil), profile: Profile? = nil,
+        adapterFile: Fact<AdapterFile> = .found(.loadable), captureTools: [String],
         fileLimit: Int? = nil, hasRFKill: Bool = true
     ) {
         self.wish = wish
@@ -176,6 +189,7 @@ package struct MachineFacts: Hashable, Sendable {
         self.air = air
         self.controllerError = controllerError
         self.profile = profile
+        self.adapterFile = adapterFile
         self.captureTools = captureTools
         self.fileLimit = fileLimit
         self.hasRFKill = hasRFKill

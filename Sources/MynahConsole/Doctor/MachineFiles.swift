@@ -37,6 +37,18 @@ package struct MachineFiles: Sendable {
         return .found(.init(release: release, bluetooth: bluetooth, adapters: adapters))
     }
 
+    /// The device file of the module hci_vhci, for the kernel with this release.
+    package func adapterFile(release: String) -> MachineFacts.AdapterFile {
+        let lists = ["modules.dep", "modules.builtin"].map { "/lib/modules/\(release)/\($0)" }
+        let isInstalled =
+            exists("/sys/module/hci_vhci")
+            || lists.contains { text($0, limit: 16 << 20).value?.contains("/hci_vhci.ko") == true }
+        guard isInstalled else { return .absent }
+        // Where the file is there without the module, opening it loads the module.
+        guard exists("/dev/vhci") else { return .loadable }
+        return access(root + "/dev/vhci", R_OK | W_OK) == 0 ? .ready : .notPermitted
+    }
+
     /// The names of adapters, such as `hci0`, without those of connections, such as `hci0:42`.
     private var adapters: [String] {
         names("/sys/class/bluetooth").filter { name in

@@ -139,9 +139,14 @@ public final class CaptureFile: Sendable {
     ///
     /// `name` is the name of the interface in the file.
     public func transport(_ inner: any HCITransport, named name: String) -> any HCITransport {
+        TappedTransport(inner, tap: tap(named: name))
+    }
+
+    /// A function that records the packets that it is called with, on an interface with this name.
+    package func tap(named name: String) -> TappedTransport.Tap {
         // LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR.
         let interface = addInterface(201, name)
-        return TappedTransport(inner) { packet, isFromController in
+        return { packet, isFromController in
             // The direction in four bytes, most significant first, followed by the packet as on a UART.
             self.add(
                 [0, 0, 0, isFromController ? 1 : 0, packet.type.rawValue] + packet.body, to: interface)

@@ -70,22 +70,43 @@ public enum HCITransportAddress: Hashable, Sendable {
         }
     }
 
-    private static func trouble(_ message: String) -> RadioError {
+    /// The forms of the places where hosts connect, for messages and help.
+    package static let listeningForms = ["tcp:HOST:PORT", "tcp:PORT", "unix:PATH"]
+
+    /// Parses the place where hosts connect to a controller: `tcp:HOST:PORT`, `tcp:PORT` or `unix:PATH`.
+    package init(listeningAt text: String) throws(RadioError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let rest = parts.count > 1 ? String(parts[1]) : ""
+        switch parts[0] {
+        case "tcp":
+            let (host, port) = try Self.hostAndPort(rest, in: text, Self.listeningForms)
+            self = .tcpServer(host: host, port: port)
+        case "unix" where !rest.isEmpty: self = .unixServer(path: rest)
+        case "unix": throw Self.trouble("\(text) has no path", Self.listeningForms)
+        default:
+            let name = text.isEmpty ? "nothing" : text
+            throw Self.trouble("\(name) is no place to listen at", Self.listeningForms)
+        }
+    }
+
+    private static func trouble(_ message: String, _ forms: [String] = forms) -> RadioError {
         RadioError(.unreachable, message, remedy: "write one of \(forms.joined(separator: ", "))")
     }
 
     /// Parses `HOST:PORT`, `[IPv6]:PORT`, or `PORT` alone.
-    private static func hostAndPort(_ text: String, in whole: String) throws(RadioError) -> (String, UInt16) {
+    private static func hostAndPort(
+        _ text: String, in whole: String, _ forms: [String] = forms
+    ) throws(RadioError) -> (String, UInt16) {
         let colon = text.lastIndex(of: ":")
         let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
         guard let port = UInt16(digits), !digits.hasPrefix("+") else {
-            throw trouble("\(whole) has no port from 0 to 65535")
+            throw trouble("\(whole) has no port from 0 to 65535", forms)
         }
         var host = colon.map { String(text[..<$0]) } ?? loopback
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
-            throw trouble("\(whole) has colons in its host: write an IPv6 address in brackets")
+            throw trouble("\(whole) has colons in its host: write an IPv6 address in brackets", forms)
         }
         return (host.isEmpty ? loopback : host, port)
     }

@@ -9,6 +9,28 @@ final class PacketLine: Sendable {
         case socket
         /// A terminal, which reports an error when the peer has closed it.
         case terminal
+        /// An adapter of the kernel, which takes no packets while it is down.
+        case adapter
+    }
+
+    /// The limits of a line, so that its peer takes up little.
+    struct Limits: Sendable {
+        /// The largest number of bytes that wait for a peer that does not read.
+        var unsent = PacketLine.limit
+        /// The largest number of bytes of one read.
+        var reading = 1 << 17
+        /// The rules for a peer that is a host, or `nil` for a peer without rules.
+        var rules: HostRules?
+        /// The time in which a packet that has begun has to be complete, or `nil` for no limit.
+        var patience: Duration?
+        /// The clock of `patience`.
+        var clock = RunClock.real
+
+        /// The limits of a host that comes through a socket.
+        static func host(_ clock: RunClock) -> Limits {
+            Limits(
+                unsent: 1 << 18, reading: 1 << 12, rules: HostRules(), patience: .seconds(10), clock: clock)
+        }
     }
 
     private struct State {
@@ -22,21 +44,29 @@ final class PacketLine: Sendable {
         /// The number of bytes of the first packet that were already sent.
         var gone = 0
         var size = 0
+        var rules: HostRules?
+        /// The number of the last packet that came in parts.
+        var part = 0
+        /// Whether an incomplete packet is being timed.
+        var isTimed = false
     }
 
     private let state: Lock<State>
     private let kind: Kind
+    private let limits: Limits
     private let other: String
     private let receiver: PacketReceiver
 
     /// The most bytes that may be queued for a peer that does not read.
     static let limit = 1 << 20
-    /// The size of the read buffer, in bytes, which is more than the longest packet needs.
-    private static let room = 1 << 17
 
     /// Makes a line that does not read yet; `other` is the peer's name for messages.
-    init(_ descriptor: Int32, _ kind: Kind, other: String, _ receiver: PacketReceiver) {
-        state = Lock(State(descriptor: descriptor))
+    init(
+        _ descriptor: Int32, _ kind: Kind, other: String, limits: Limits = Limits(),
+        _ receiver: PacketReceiver
+    ) {
+        state = Lock(State(descriptor: descriptor, rules: limits.rules))
+        self.limits = limits
         self.kind = kind
         self.other = other
         self.receiver = receiver
@@ -74,14 +104,24 @@ final class PacketLine: Sendable {
     // MARK: - Reading
 
     private func read() {
-        var buffer = [UInt8](repeating: 0, count: Self.room)
+        var buffer = [UInt8](repeating: 0, count: limits.reading)
         let (packets, error) = state.withLock { state -> ([H4Packet], RadioError?) in
             guard state.descriptor >= 0 else { return ([], nil) }
             switch receive(state.descriptor, &buffer) {
             case .blocked: return ([], nil)
             case .moved(let count):
                 do throws(H4Decoder.Lost) {
-                    return (try state.decoder.decode(buffer[..<count]), nil)
+                    let packets = try state.decoder.decode(buffer[..<count])
+                    if let breach = state.rules?.check(packets, isLast: count < buffer.count) {
+                        Self.shut(&state)
+                        return (
+                            [],
+                            RadioError(
+                                .protocolViolation, "\(other) \(breach.text)", reason: breach.reason.code)
+                        )
+                    }
+                    time(&state, isNew: !packets.isEmpty)
+                    return (packets, nil)
                 } catch {
                     Self.shut(&state)
                     return (
@@ -112,6 +152,34 @@ final class PacketLine: Sendable {
         if let error { receiver.end(error) }
     }
 
+    /// Begins to time an incomplete packet; `isNew` is `true` if the packet before it was just completed.
+    ///
+    /// One timer is enough: when it goes off, it begins again for a packet that began later.
+    private func time(_ state: inout State, isNew: Bool) {
+        guard let patience = limits.patience, state.decoder.pending > 0 else { return }
+        if isNew || !state.isTimed { state.part += 1 }
+        guard !state.isTimed else { return }
+        state.isTimed = true
+        let part = state.part
+        limits.clock.after(patience) { [weak self] in self?.timePassed(part) }
+    }
+
+    private func timePassed(_ part: Int) {
+        let isOverdue = state.withLock { state in
+            state.isTimed = false
+            guard state.descriptor >= 0, state.decoder.pending > 0 else { return false }
+            guard state.part != part else { return true }
+            time(&state, isNew: false)
+            return false
+        }
+        guard isOverdue, let patience = limits.patience else { return }
+        let seconds = patience.components.seconds
+        giveUp(
+            RadioError(
+                .timedOut, "\(other) sent no more than a part of a packet for \(seconds) s",
+                reason: HCIStatus.connectionTimeout.code))
+    }
+
     private func receive(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Descriptor.Outcome {
         let outcome = Descriptor.outcome(systemRead(descriptor, &buffer), endsAtZero: true)
         // The other side of a pseudo-terminal was closed.
@@ -132,9 +200,12 @@ final class PacketLine: Sendable {
         let bytes = packet.bytes
         let trouble = state.withLock { state -> RadioError? in
             guard state.descriptor >= 0 else { return nil }
+            state.rules?.note(packet)
             guard state.waiting.isEmpty else {
-                guard state.size + bytes.count <= Self.limit else {
-                    return RadioError(.lost, "\(other) does not read its packets")
+                guard state.size + bytes.count <= limits.unsent else {
+                    return RadioError(
+                        .lost, "\(other) does not read its packets",
+                        reason: HCIStatus.memoryCapacityExceeded.code)
                 }
                 state.waiting.append(bytes)
                 state.size += bytes.count
@@ -208,6 +279,8 @@ final class PacketLine: Sendable {
         case .moved(let count): .bytes(count)
         case .blocked: .bytes(0)
         case .ended: .trouble(RadioError(.lost, "\(other) closed the connection"))
+        // The packet is for nobody: the host has switched its adapter off.
+        case .failed(ENXIO) where kind == .adapter: .bytes(bytes.count)
         case .failed(let number): .trouble(gone(number))
         }
     }

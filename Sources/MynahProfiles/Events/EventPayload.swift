@@ -12,6 +12,8 @@ package enum EventPayload: Hashable, Sendable {
     case attribute(AttributeUse)
     indirect case notice(Notice)
     indirect case ready(Ready)
+    /// A host that uses a controller of `mynah air`.
+    indirect case host(Host)
     indirect case scenarioEnd(ScenarioEnd)
     case state(RadioState)
     indirect case radio(RadioFigures)
@@ -160,6 +162,25 @@ extension EventPayload {
         package var address: DeviceAddress?
         package var services: [BluetoothUUID]?
         package var control: String?
+        /// The places where hosts connect to controllers of `mynah air`.
+        package var listening: [String]?
+        /// The adapters of this machine that `mynah air` plays.
+        package var adapters: [String]?
+
+        package init() {}
+    }
+
+    /// A host that uses a controller of `mynah air`, and the reason that it left.
+    package struct Host: Hashable, Sendable {
+        package var host = ""
+        package var address: DeviceAddress?
+        /// The place where it came in: `tcp:HOST:PORT`, `unix:PATH` or `vhci`.
+        package var place = ""
+        /// The name of HCI's error code.
+        package var reason: String?
+        /// HCI's error code.
+        package var code: Int?
+        package var message: String?
 
         package init() {}
     }

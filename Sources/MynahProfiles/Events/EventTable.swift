@@ -75,6 +75,8 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case radioUsed = "radio.used"
     case radioLost = "radio.lost"
     case radioRecovered = "radio.recovered"
+    case hostJoined = "host.joined"
+    case hostLeft = "host.left"
     case warning
     case error
 }
@@ -110,7 +112,7 @@ package enum EventTable {
         rows.first { $0.name == name }?.fields
     }
 
-    static let rows: [Row] = ofRun + ofRadio + ofLinks + ofAttributes + ofCentral + ofApp
+    static let rows: [Row] = ofRun + ofRadio + ofHosts + ofLinks + ofAttributes + ofCentral + ofApp
 
     private typealias Shapes = PayloadFields
 
@@ -125,6 +127,12 @@ package enum EventTable {
         Row(.radioRecovered, .nothing), Row(.radioUsed, .nothing, Shapes.radio),
         Row(.advertisingStarted, .nothing, Shapes.advertising),
         Row(.advertisingChanged, .nothing, Shapes.advertising), Row(.advertisingStopped, .nothing),
+    ]
+
+    /// The events of `mynah air`.
+    private static let ofHosts = [
+        Row(.hostJoined, .never("it is an event of mynah air"), Shapes.host),
+        Row(.hostLeft, .never("it is an event of mynah air"), Shapes.host + Shapes.hostLeft),
     ]
 
     private static let ofLinks = [

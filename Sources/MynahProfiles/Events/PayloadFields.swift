@@ -25,7 +25,21 @@ enum PayloadFields {
         readyShape.optional("profile", \.profile), readyShape.optional("phone", \.phone),
         readyShape.optional("radio", \.radio), readyShape.optional("address", \.address),
         readyShape.optional("services", \.services),
-        readyShape.optional("control", \.control),
+        readyShape.optional("control", \.control), readyShape.optional("listening", \.listening),
+        readyShape.optional("adapters", \.adapters),
+    ]
+
+    private static let hostShape = EventShape(EventPayload.host) {
+        if case .host(let host) = $0 { host } else { .init() }
+    }
+
+    static let host = [
+        hostShape.always("host", \.host), hostShape.optional("address", \.address),
+        hostShape.always("place", \.place),
+    ]
+    static let hostLeft = [
+        hostShape.optional("reason", \.reason), hostShape.optional("code", \.code),
+        hostShape.optional("message", \.message),
     ]
 
     private static let scenarioShape = EventShape(EventPayload.scenarioEnd) {

@@ -65,6 +65,11 @@ package final class Capture: Sendable {
         return file.transport(inner, named: name)
     }
 
+    /// The recorder of the packets of a host, on an interface with its name; `nil` if the file is not open.
+    func tap(of name: String) -> TappedTransport.Tap? {
+        state.withLock { $0.file }?.tap(named: "hci \(name)")
+    }
+
     /// The file, and the name of the interface for a radio with these devices.
     func interface(of devices: [String]) throws(RadioError) -> (file: CaptureFile, interface: String) {
         let names = namesDevices && !devices.isEmpty ? " " + devices.joined(separator: ", ") : ""

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import advertising, app, bonds, central, faults, imports, iphone, measurements, netsim, packages
+from stacks import advertising, app, bonds, central, faults, imports, iphone, measurements, netsim, open_air, packages
 from stacks import periodic, program, records, updates
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
@@ -101,6 +101,7 @@ async def everything(only: str, names_alone: bool) -> int:
         plan += [(f"our program on {kind.name}: {sentence}", kind, scene) for sentence, scene in updates.SCENES]
         plan.append((f"our program on {kind.name}: {iphone.AS_CENTRAL}", kind, iphone.is_used))
         plan.append((f"our program on {kind.name}: {iphone.AS_PERIPHERAL}", kind, iphone.serves_its_peripheral))
+    plan.append((f"a Bumble phone on {open_air.OpenAir.name}: {open_air.SENTENCE}", open_air.OpenAir, open_air.is_used))
     plan += [(f"our import on {Ours.name}: {sentence}", Ours, scene) for sentence, scene in imports.SCENES]
     if Rootcanal in places:
         plan.append((f"our program on {Rootcanal.name}: {program.KILLED}", Rootcanal, program.comes_back))
@@ -138,7 +139,7 @@ async def everything(only: str, names_alone: bool) -> int:
 def main(options) -> int:
     logging.basicConfig(level=logging.CRITICAL, stream=sys.stderr)
     Helper.path = options.helper.resolve()
-    Netsim.program = program.Program.path = options.mynah.resolve()
+    Netsim.program = open_air.OpenAir.program = program.Program.path = options.mynah.resolve()
     start = time.monotonic()
     status = asyncio.run(everything(options.only, options.list))
     if not options.list:

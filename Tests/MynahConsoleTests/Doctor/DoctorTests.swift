@@ -38,7 +38,7 @@ import Testing
     @Test func `a fine machine has nothing but fine findings, each once and without a remedy`() {
         let findings = Doctor(SampleMachine.with { $0.profile = SampleMachine.profile("180D") }).findings
         #expect(Set(findings.map(\.id)).count == findings.count)
-        #expect(findings.count == 22)
+        #expect(findings.count == 23)
         for finding in findings {
             #expect(finding.verdict == .fine, "\(finding)")
             #expect(finding.remedy == nil && finding.meaning == nil)
@@ -337,6 +337,10 @@ import Testing
             $0.profile = .init(
                 file: "a.yaml", issues: [], bluezIssues: [ProfileIssue(file: "a.yaml", message: "no")])
         },
+        Case("vhci", .fine, nil) { $0.adapterFile = .found(.ready) },
+        Case("vhci", .fine, nil) { $0.adapterFile = .found(.notPermitted) },
+        Case("vhci", .fine, nil) { $0.adapterFile = .found(.absent) },
+        Case("vhci", .unknown, nil) { $0.adapterFile = .unknown("no") },
         Case("captureTools", .fine, nil) { $0.captureTools = [] },
         Case("openFiles", .loss, "ulimit -n 1024") { $0.fileLimit = 255 },
         Case("openFiles", .fine, nil) { $0.fileLimit = 256 },
@@ -450,21 +454,24 @@ import Testing
         }
         #expect(
             Doctor(facts).findings.map(\.id) == [
-                "radio", "emulator", "virtualAir", "openFiles", "profile", "captureTools",
+                "radio", "emulator", "virtualAir", "openFiles", "profile", "vhci", "captureTools",
             ])
         #expect(Finding.Verdict.of(Doctor(facts).findings) == .fine)
     }
 
     @Test func `each radio has the checks that concern it`() {
         let checks: [(MachineFacts.Wish, [String])] = [
-            (.virtual, ["radio", "virtualAir", "openFiles", "captureTools"]),
-            (.netsim, ["radio", "emulator", "openFiles", "captureTools"]),
-            (.controller("c", isUserChannel: false), ["radio", "controller", "openFiles", "captureTools"]),
+            (.virtual, ["radio", "virtualAir", "openFiles", "vhci", "captureTools"]),
+            (.netsim, ["radio", "emulator", "openFiles", "vhci", "captureTools"]),
+            (
+                .controller("c", isUserChannel: false),
+                ["radio", "controller", "openFiles", "vhci", "captureTools"]
+            ),
             (
                 .controller("hci0", isUserChannel: true),
                 [
                     "radio", "kernel", "container", "rfkill", "lowEnergy", "controller", "openFiles",
-                    "captureTools",
+                    "vhci", "captureTools",
                 ]
             ),
         ]

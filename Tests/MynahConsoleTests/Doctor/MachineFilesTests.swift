@@ -74,6 +74,23 @@ import Testing
         #expect(!root.files.mayTakeAdapters)
     }
 
+    @Test
+    func `the module for adapters is found where it is installed, and its device file where it is loaded`()
+        throws
+    {
+        let root = try Root()
+        func file() -> MachineFacts.AdapterFile { root.files.adapterFile(release: "6.1.0-40-amd64") }
+        #expect(file() == .absent)
+        try root.write(
+            "kernel/drivers/bluetooth/hci_vhci.ko.xz: kernel/net/bluetooth/bluetooth.ko\n",
+            to: "/lib/modules/6.1.0-40-amd64/modules.dep")
+        #expect(file() == .loadable)
+        try root.write("", to: "/dev/vhci")
+        #expect(file() == .ready)
+        let bare = try Root(["/sys/module/hci_vhci/refcnt": "0\n"])
+        #expect(bare.files.adapterFile(release: "6.1.0-40-amd64") == .loadable)
+    }
+
     // MARK: - Containers
 
     private static let whole = "         0          0 4294967295\n"

@@ -33,6 +33,18 @@ class Mynah:
         if self.radio.startswith("hci:"):
             # The lab knows the device by the adapter's address, also where it is a phone.
             command += ["--address", "identity"]
+        await self.launch(command, user, environment)
+        if ready:
+            await self.wait_for("ready")
+
+    async def open_air(self, *options: str) -> dict:
+        """Plays no device: gives other hosts controllers on the virtual radio. Returns the event `ready`."""
+        await self.launch([BINARY, "air", "--events", "json", *options])
+        return await self.wait_for("ready")
+
+    async def launch(
+        self, command: list[str], user: str | None = None, environment: dict[str, str] | None = None
+    ) -> None:
         self.note(f"--- {' '.join(command)}")
         # A terminal to press keys on; events go to the pipe all the same.
         self.keyboard, terminal = pty.openpty()
@@ -42,8 +54,6 @@ class Mynah:
         )  # fmt: skip
         os.close(terminal)
         self.readers = [asyncio.create_task(self.read_events()), asyncio.create_task(self.read_errors())]
-        if ready:
-            await self.wait_for("ready")
 
     async def press(self, key: str, event: str, **fields) -> dict:
         """Presses a key of the app's life, and waits for what comes of it."""

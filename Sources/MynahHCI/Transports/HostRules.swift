@@ -1,0 +1,75 @@
+import MynahSupport
+
+/// The rules that a host on a socket has to keep, so that it costs no other host its turn.
+///
+/// A host sends one command, and waits for its answer (Core Specification, Vol 4, Part E, 4.4). It sends no
+/// more data packets than the controller has room for (4.1.1). The limits are far above what the rules allow,
+/// so that only a host that does not wait at all exceeds them.
+struct HostRules: Sendable {
+    /// The breach of a rule.
+    enum Breach: Hashable, Sendable {
+        /// More commands came at once than `commandLimit`.
+        case commands
+        /// More data packets came than `dataLimit`, although the controller had reported no free buffer.
+        case data
+        /// A packet came that only controllers send.
+        case event
+
+        /// The predicate of a sentence about the host.
+        var text: String {
+            switch self {
+            case .commands: "sent more than \(HostRules.commandLimit) commands without waiting for an answer"
+            case .data: "sent more than \(HostRules.dataLimit) data packets without waiting for a free buffer"
+            case .event: "sent an event, which only controllers send"
+            }
+        }
+
+        /// The error code in the report.
+        var reason: HCIStatus {
+            switch self {
+            case .commands, .data: .memoryCapacityExceeded
+            case .event: .invalidCommandParameters
+            }
+        }
+    }
+
+    /// The largest number of commands that may come while none is answered.
+    static let commandLimit = 64
+    /// The largest number of data packets that may come while no buffer becomes free.
+    static let dataLimit = 256
+
+    private var commands = 0
+    private var data = 0
+
+    /// Checks the packets of one read; `isLast` is `true` if no more bytes were waiting, so the host can have
+    /// read its answers.
+    mutating func check(_ packets: [H4Packet], isLast: Bool) -> Breach? {
+        for packet in packets {
+            switch packet.type {
+            case .command:
+                commands += 1
+                if commands > Self.commandLimit { return .commands }
+            case .aclData, .synchronousData, .isochronousData:
+                data += 1
+                if data > Self.dataLimit { return .data }
+            case .event: return .event
+            }
+        }
+        if isLast { commands = 0 }
+        return nil
+    }
+
+    /// Notes a packet for the host, which may permit it to send more data.
+    mutating func note(_ packet: H4Packet) {
+        guard data > 0, packet.type == .event, let code = packet.body.first else { return }
+        switch code {
+        case HCIEvent.numberOfCompletedPackets, HCIEvent.disconnectionComplete: data = 0
+        case HCIEvent.leMeta:
+            let opened = [
+                HCIEvent.LESubevent.connectionComplete, HCIEvent.LESubevent.enhancedConnectionComplete,
+            ]
+            if packet.body.count > 2, opened.contains(packet.body[2]) { data = 0 }
+        default: break
+        }
+    }
+}
