@@ -80,9 +80,10 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// This is 0xFD, if a central writes to the control point without a subscription.
     var errors: [ATTError] {
         switch self {
-        case .fitnessMachine, .glucose, .nordicDFU, .pulseOximeter: [.cccdImproperlyConfigured]
-        case .bloodPressure, .bodyComposition, .currentTime, .cyclingSpeedAndCadence, .heartRate, .hid,
-            .immediateAlert, .linkLoss, .mcumgr, .midi, .nordicUART, .runningSpeedAndCadence, .weightScale:
+        case .fitnessMachine, .nordicDFU, .pulseOximeter: [.cccdImproperlyConfigured]
+        case .bloodPressure, .bodyComposition, .currentTime, .cyclingSpeedAndCadence, .glucose, .heartRate,
+            .hid, .immediateAlert, .linkLoss, .mcumgr, .midi, .nordicUART, .runningSpeedAndCadence,
+            .weightScale:
             []
         }
     }

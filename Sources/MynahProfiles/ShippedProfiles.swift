@@ -985,7 +985,7 @@ services:
         properties: [read]
         value: {fields: {lowBatteryDetection: true, sensorStripInsertionErrorDetection: true}}
       # A real meter wants a bond: add permissions: {write: encrypted}. Without a subscription a request gets
-      # 0xFD, and during a report everything but an abort gets 0xFE.
+      # 0x81, and during a report everything but an abort gets 0x80.
       - uuid: record-access-control-point
         properties: [write, indicate]
         maxLength: 20

@@ -173,7 +173,8 @@ import Testing
     @Test func `BlueZ before 5.76 gets a warning for a behavior that answers with 0xFD`() throws {
         var capabilities = RadioCapabilities(name: "BlueZ 5.66")
         capabilities.writes.errors = .init([0x0E, 0x80, 0xFE])
-        for (name, count) in [("glucose", 1), ("fitness-machine", 1), ("heart-rate", 0)] {
+        let counts = [("glucose", 0), ("fitness-machine", 1), ("pulse-oximeter", 1), ("heart-rate", 0)]
+        for (name, count) in counts {
             let issues = try profile(head("services: [{use: \(name)}]\n"))
                 .issues(with: capabilities, isChosen: true)
                 .filter { $0.message.contains("0xFD") }

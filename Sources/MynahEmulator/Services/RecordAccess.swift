@@ -51,12 +51,13 @@ struct RecordAccess: ServiceBehavior {
     ) throws(ATTError) -> [ServiceEffect] {
         guard let opcode = value.first else { throw .invalidAttributeValueLength }
         let isAbort = opcode == RecordRequest.Procedure.abort.rawValue
-        try state.checkIsConfigured(Self.controlPoint, for: central)
-        if reports[central] != nil, !isAbort { throw .procedureAlreadyInProgress }
+        try state.checkIsConfigured(
+            Self.controlPoint, for: central, otherwise: service.unconfigured, busy: service.busy)
+        if reports[central] != nil, !isAbort { throw service.busy }
         if opcode == RecordRequest.Procedure.report.rawValue,
             !state.isSubscribed(central, to: service.measurement)
         {
-            throw .cccdImproperlyConfigured
+            throw service.unconfigured
         }
         do throws(RecordRequest.Refusal) {
             let request = try RecordRequest(value, of: service)

@@ -9,13 +9,25 @@ struct RecordedService: Hashable, Sendable {
     let operators: ClosedRange<UInt8>
     /// The length of the shortest measurement, in octets.
     private let shortest: Int
+    /// The error for a request whose response or records the central cannot receive.
+    let unconfigured: ATTError
+    /// The error for a request while another one is carried out.
+    let busy: ATTError
 
     /// The Glucose Service (1.0.1, 3.4).
+    ///
+    /// This service is older than the common profile and service error codes, 0xFD and 0xFE (Core
+    /// Specification Supplement, Part B, 1.2), and defines application errors of its own for the same two
+    /// conditions (1.6). The `ble_gls.c` of the nRF5 SDK 17 has the same codes.
     static let glucose = RecordedService(
-        measurement: "2A18", context: "2A34", operators: 1...6, shortest: 10)
-    /// The Pulse Oximeter Service (1.0.1, 3.5), whose requests always select all records.
+        measurement: "2A18", context: "2A34", operators: 1...6, shortest: 10,
+        unconfigured: ATTError(code: 0x81), busy: ATTError(code: 0x80))
+    /// The Pulse Oximeter Service (1.0.1, 3.5), whose requests are for all records.
+    ///
+    /// This service refers to the common profile and service error codes.
     static let pulseOximeter = RecordedService(
-        measurement: "2A5E", context: nil, operators: 1...1, shortest: 5)
+        measurement: "2A5E", context: nil, operators: 1...1, shortest: 5,
+        unconfigured: .cccdImproperlyConfigured, busy: .procedureAlreadyInProgress)
 
     /// Makes the record of a measurement, or returns `nil` if the measurement is too short.
     func record(_ measurement: [UInt8], context: [UInt8]?) -> StoredRecord? {

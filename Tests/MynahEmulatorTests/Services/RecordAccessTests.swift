@@ -138,12 +138,12 @@ import Testing
 
     // MARK: Errors
 
-    @Test func `a control point that is not subscribed gets 0xFD for every request`() {
+    @Test func `a control point that is not subscribed gets 0x81 for every request`() {
         var service = Self.meter
         service.subscribed = [Self.measurement]
         var access = Self.access(service)
         for request in [[1, 1], [2, 1], [3, 0], [4, 1], [9, 9]] as [[UInt8]] {
-            #expect(access.outcome(of: request, to: Self.point, &service) == .error(0xFD))
+            #expect(access.outcome(of: request, to: Self.point, &service) == .error(0x81))
         }
         #expect(access.records.count == 5)
     }
@@ -152,29 +152,29 @@ import Testing
         var service = Self.meter
         service.subscribed = [Self.point]
         var access = Self.access(service)
-        #expect(access.outcome(of: [1, 1], to: Self.point, &service) == .error(0xFD))
+        #expect(access.outcome(of: [1, 1], to: Self.point, &service) == .error(0x81))
         #expect(
             access.outcome(of: [4, 1], to: Self.point, &service) == .response([5, 0, 5, 0], on: Self.point))
     }
 
-    @Test func `a request while a report is under way gets 0xFE, and does not disturb it`() {
+    @Test func `a request while a report is under way gets 0x80, and does not disturb it`() {
         var service = Self.meter
         var access = Self.access(service)
         _ = access.outcome(of: [1, 1], to: Self.point, &service)
         #expect(service.take(access.tick(service)).map(\.value) == [Self.record(1)])
         for request in [[1, 1], [2, 1], [4, 1], [9, 9]] as [[UInt8]] {
-            #expect(access.outcome(of: request, to: Self.point, &service) == .error(0xFE))
+            #expect(access.outcome(of: request, to: Self.point, &service) == .error(0x80))
         }
         let rest = Self.run(&access, &service).map(\.value)
         #expect(rest == [2, 3, 4, 5].map(Self.record) + [[6, 0, 1, 1]])
     }
 
-    @Test func `a request whose predecessor's response waits for room gets 0xFE`() {
+    @Test func `a request whose predecessor's response waits for room gets 0x80`() {
         var service = Self.meter
         var access = Self.access(service)
         service.sending = [Self.point]
-        #expect(access.outcome(of: [4, 1], to: Self.point, &service) == .error(0xFE))
-        #expect(access.outcome(of: [3, 0], to: Self.point, &service) == .error(0xFE))
+        #expect(access.outcome(of: [4, 1], to: Self.point, &service) == .error(0x80))
+        #expect(access.outcome(of: [3, 0], to: Self.point, &service) == .error(0x80))
     }
 
     // MARK: Reports

@@ -188,7 +188,8 @@ import Testing
         Request(
             description: "create more than all memory", bytes: [1, 2] + octets(.max),
             responses: [[8], [8], [8], [3], [3], [3], [3]]),
-        Request(description: "create an unknown type", bytes: [1, 3] + octets(16), responses: [[7]]),
+        Request(description: "create an unknown type", bytes: [1, 3] + octets(16), responses: [[5]]),
+        Request(description: "create the type 0", bytes: [1, 0] + octets(16), responses: [[5]]),
         Request(description: "create without a type", bytes: [1], responses: [[3]]),
         Request(description: "create with half a length", bytes: [1, 1, 16, 0], responses: [[3]]),
         Request(description: "create with more", bytes: [1, 1, 16, 0, 0, 0, 0], responses: [[3]]),
@@ -213,6 +214,7 @@ import Testing
                 [1] + octets(4096) + $0
             }),
         Request(description: "select an unknown type", bytes: [6, 0], responses: [[5]]),
+        Request(description: "select the type 3", bytes: [6, 3], responses: [[5]]),
         Request(description: "select nothing", bytes: [6], responses: [[3]]),
         Request(description: "abort", bytes: [0x0C], responses: [[1]]),
         Request(description: "an unknown opcode", bytes: [5], responses: [[2]]),
@@ -227,6 +229,17 @@ import Testing
             let wanted = request.responses.count == 1 ? request.responses[0] : request.responses[index]
             #expect(rig.ask(request.bytes) == wanted, "\(state)")
         }
+    }
+
+    @Test(arguments: [[1, 3] + octets(16), [6, 3]])
+    func `after an unknown type no object is selected, and none is lost`(_ request: [UInt8]) {
+        var rig = State.halfObject.rig
+        #expect(rig.ask(request) == [5])
+        #expect(rig.ask([3]) == [5])
+        #expect(rig.ask([4]) == [5])
+        #expect(rig.ask([2, 1, 0]) == [1])
+        #expect(rig.send([1]) == [[0x60, 3, 5]])
+        #expect(rig.ask([6, 2]) == [1] + Self.octets(4096) + Self.halfData)
     }
 
     @Test func `a request without a subscription or an opcode is refused`() {

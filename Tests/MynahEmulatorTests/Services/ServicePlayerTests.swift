@@ -106,13 +106,13 @@ import Testing
         await emulator.stop()
     }
 
-    @Test func `a writer that is not subscribed gets 0xFD, and another one's reports go on`() async throws {
+    @Test func `a writer that is not subscribed gets 0x81, and another one's reports go on`() async throws {
         let emulator = try await start()
         try await subscribe("2A18", "2A52")
         #expect(try await write([1, 1]) == .success([]))
         try await sent(1, of: "2A18")
-        #expect(try await write([1, 1], by: other) == .failure(.cccdImproperlyConfigured))
-        #expect(try await write([1, 1]) == .failure(.procedureAlreadyInProgress))
+        #expect(try await write([1, 1], by: other) == .failure(ATTError(code: 0x81)))
+        #expect(try await write([1, 1]) == .failure(ATTError(code: 0x80)))
         try await nextRecord()
         try await sent(2, of: "2A18")
         #expect(try await write([3, 0]) == .success([]))
@@ -128,7 +128,7 @@ import Testing
         #expect(try await write([4, 1]) == .success([]))
         // The response before this one waits.
         try await until("the response waits") {
-            try await write([4, 1]) == .failure(.procedureAlreadyInProgress)
+            try await write([4, 1]) == .failure(ATTError(code: 0x80))
         }
         #expect(try await write([4, 1], by: other) == .success([]))
         #expect(try await sent(1, of: "2A52") == [[5, 0, 5, 0]])

@@ -119,8 +119,7 @@ struct SecureUpdate: ServiceBehavior {
             guard let type = reader.readUInt8(), let length = reader.readUInt32() else {
                 throw .invalidParameter
             }
-            guard let kind = UpdateObjects.Kind(rawValue: type) else { throw .unsupportedType }
-            try objects.create(kind, length: length)
+            try objects.create(try objects.kind(type), length: length)
             if let every = receipts[central]?.every { receipts[central]?.left = every }
             return []
         case .setReceipts:
@@ -132,8 +131,8 @@ struct SecureUpdate: ServiceBehavior {
             if try objects.execute() { restart = now + Self.restartDelay }
             return []
         case .select:
-            guard let kind = reader.readUInt8().flatMap(UpdateObjects.Kind.init) else { throw .invalidObject }
-            let (longest, progress) = objects.select(kind)
+            guard let type = reader.readUInt8() else { throw .invalidParameter }
+            let (longest, progress) = objects.select(try objects.kind(type))
             return longest.octets + progress.bytes
         case .abort:
             // The device leaves DFU mode, and restarts with its old firmware.

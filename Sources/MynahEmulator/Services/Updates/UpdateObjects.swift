@@ -19,7 +19,6 @@ enum UpdateError: Error, Hashable {
     case invalidParameter
     case insufficientResources
     case invalidObject
-    case unsupportedType
     case notPermitted
     case extended(Extended)
 
@@ -30,7 +29,6 @@ enum UpdateError: Error, Hashable {
         case .invalidParameter: [0x03]
         case .insufficientResources: [0x04]
         case .invalidObject: [0x05]
-        case .unsupportedType: [0x07]
         case .notPermitted: [0x08]
         case .extended(let code): [0x0B, code.rawValue]
         }
@@ -102,6 +100,20 @@ struct UpdateObjects: Sendable {
     private var objectLength = 0
 
     // MARK: Requests
+
+    /// Returns the kind of an object type; throws an error for an unknown type, after which no object is
+    /// selected.
+    ///
+    /// Nordic's description of the protocol has 0x07 (unsupported type) for a create request, as in the nRF5
+    /// SDK 12. In the SDK 17.1, `nrf_dfu_obj_op` of `nrf_dfu_req_handler.c` answers 0x05 (invalid object) to
+    /// create and to select, and then also to requests that need a selected object.
+    mutating func kind(_ type: UInt8) throws(UpdateError) -> Kind {
+        guard let kind = Kind(rawValue: type) else {
+            selected = nil
+            throw .invalidObject
+        }
+        return kind
+    }
 
     /// Selects an object; returns its maximum length, and the progress of its reception.
     mutating func select(_ kind: Kind) -> (longest: UInt32, progress: Progress) {
