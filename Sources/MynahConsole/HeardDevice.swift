@@ -13,6 +13,8 @@ package struct HeardDevice: Sendable {
     package private(set) var scanResponse: [UInt8] = []
     package private(set) var rssi: Int8?
     package private(set) var isConnectable = false
+    /// The row of a table that shows it, or `nil` if no report was received.
+    var row: ScanModel.Row? { report.map { ScanModel.Row($0) } }
     /// The last advertising report, or `nil` if none was received.
     private var report: ScanReport?
     package var isExtended: Bool { report?.isExtended ?? false }
@@ -41,6 +43,12 @@ package struct HeardDevice: Sendable {
 
     package init(_ address: DeviceAddress) {
         self.address = address
+    }
+
+    /// Whether this comes before another one in an order of addresses and sets.
+    func isBefore(_ other: HeardDevice) -> Bool {
+        guard address == other.address else { return address.isBefore(other.address) }
+        return report?.set ?? 0 < other.report?.set ?? 0
     }
 
     /// Adds a sighting, and returns whether its contents are new.

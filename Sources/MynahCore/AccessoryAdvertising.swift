@@ -45,6 +45,23 @@ package enum AccessoryAdvertising {
         return ExactAdvertisement(data: data.structures, scanResponse: scanResponse.structures)
     }
 
+    /// Returns why a set cannot be advertised, or `nil` if it can.
+    package static func problem(of set: Advertisement) -> String? {
+        if set.extended == nil, set.isConnectable, !set.isScannable {
+            return "legacy advertising that centrals can connect to is scannable"
+        }
+        if set.extended != nil, set.isConnectable, set.isScannable {
+            return "extended advertising is connectable or scannable, not both"
+        }
+        do throws(AdvertisementError) {
+            let exact = try compose(set)
+            guard set.extended != nil, set.isScannable, exact.scanResponse.isEmpty else { return nil }
+            return "extended advertising that is scannable needs data for its scan response"
+        } catch {
+            return "\(error)"
+        }
+    }
+
     /// The payload for the name, and the number of bytes of a name that fit into it; `nil` if no name is
     /// advertised.
     package static func roomForName(

@@ -52,7 +52,7 @@ package final class LiveCapture: Sendable {
                 ?? own.first
         else { throw ImportProblem("the device \(address) was not heard") }
         // This host scanned all the time, so a slow device has few advertisements, but none is missing.
-        device.advertising.neededGaps = 2
+        device.advertising.needGaps(2)
         let imported = ImportedProfile(device, fallback: address.description)
         return CaptureImport.result(
             of: imported, from: .device(address.description), recordingFile: recordingFile, warnings: [])

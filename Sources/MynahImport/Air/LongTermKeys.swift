@@ -8,6 +8,11 @@ package struct LongTermKeys: Hashable, Sendable {
     /// No keys.
     package init() {}
 
+    /// A warning that the keys have no effect, or `nil` if there are none.
+    var uselessWarning: String? {
+        keys.isEmpty ? nil : "--ltk-file has no effect: the file has no encrypted link that a sniffer heard"
+    }
+
     /// The most keys that a file may have.
     private static let limit = 1000
 

@@ -102,7 +102,8 @@ struct ImportedProfile {
     /// The connection parameters that the device requests, and the time of the request after the connection,
     /// in microseconds.
     var parameters: (range: ConnectionParameterRange, delay: Int64)?
-    var advertising: ImportedAdvertising?
+    /// The advertising sets; empty if the device does not advertise.
+    var advertising: [ImportedAdvertising] = []
     var services: [Service] = []
     /// For each state, whether it ends with the link.
     var states: [Bool] = []
@@ -122,13 +123,13 @@ extension ImportedProfile {
     var endingVariables: [String] { states.indices.filter { states[$0] }.map { stateVariables[$0] } }
 }
 
-/// The advertising of an imported device, with notes about the parts that a profile cannot express.
+/// An advertising set of an imported device, with notes about the parts that a profile cannot express.
 struct ImportedAdvertising {
     /// The advertisement with its local name, or `nil` if the device does not advertise.
     var advertisement = Advertisement()
     /// The values of the advertisement that changed over time.
     var values: [ImportedAdvertisedValue] = []
-    /// The mean time between two changes.
+    /// The usual time between two changes.
     var every: Duration?
     var notes: [String] = []
 }

@@ -8,6 +8,9 @@ struct FieldScope {
     /// The layout of the written value, or `nil` outside of rules and for an unknown layout.
     var layout: ValueLayout?
 
+    /// Whether a value may be a text with numbers in braces.
+    var allowsTexts = true
+
     /// Example fields of a written value, which serve to check references to fields.
     var written: [NamedField] {
         guard let layout else { return [] }
