@@ -37,6 +37,7 @@ package enum EventText {
             case (_, .ready(let ready)):
                 // This is one line even if a profile's name contains line breaks.
                 [PrintableText.of(parts(of: ready).joined(separator: "  "))]
+            case (.advertisingStopped, _): event.fields.map { plain($0) }
             case (_, .advertising(let report)): device + parts(of: report)
             case (_, .scan(let scan)):
                 device + parts(of: scan, showsWindow: event.name != .scanStopped) { $0.description }

@@ -15,6 +15,8 @@ package struct HeardDevice: Sendable {
     package private(set) var isConnectable = false
     /// The last periodic advertising data, or `nil` if none was received.
     package private(set) var periodicData: [UInt8]?
+    /// The row of a table that shows it, or `nil` if no report was received.
+    var row: ScanModel.Row? { report.map { ScanModel.Row($0) } }
     /// The last advertising report, or `nil` if none was received.
     private var report: ScanReport?
     package var isExtended: Bool { report?.isExtended ?? false }
@@ -43,6 +45,12 @@ package struct HeardDevice: Sendable {
 
     package init(_ address: DeviceAddress) {
         self.address = address
+    }
+
+    /// Whether this comes before another one in an order of addresses and sets.
+    func isBefore(_ other: HeardDevice) -> Bool {
+        guard address == other.address else { return address.isBefore(other.address) }
+        return report?.set ?? 0 < other.report?.set ?? 0
     }
 
     /// Adds a sighting; returns whether its content is new.

@@ -5,11 +5,21 @@ import MynahSupport
 
 /// The screen of a scan: the received devices in a table.
 package struct ScanModel: LiveModel {
-    package private(set) var devices: [DeviceAddress: HeardDevice] = [:]
+    /// A row of the table: an advertising set, or the legacy advertising of an address.
+    package struct Row: Hashable, Sendable {
+        var address: DeviceAddress
+        /// The set's identifier, or `nil` for legacy advertising.
+        var set: UInt8?
+
+        /// The row of a report.
+        package init(_ report: ScanReport) { (address, set) = (report.address, report.set) }
+    }
+
+    package private(set) var devices: [Row: HeardDevice] = [:]
     /// The reason that the radio does not scan yet, or `nil` while it scans.
     package var waiting: String? = "starting"
-    /// The addresses, in the order in which the devices were first received.
-    private var order: [DeviceAddress] = []
+    /// The rows, in the order in which they were first received.
+    private var order: [Row] = []
     /// The place of the scan for the title, as in "on the virtual radio".
     private let place: String
     private let known: [BluetoothUUID]
@@ -43,22 +53,23 @@ package struct ScanModel: LiveModel {
     /// Adds a sighting; returns the device if its content is new.
     package mutating func note(_ sighting: Sighting, at time: WallTime) -> HeardDevice? {
         waiting = nil
-        let address = sighting.address
-        if devices[address] == nil {
-            order.append(address)
+        let row = Row(sighting.report)
+        if devices[row] == nil {
+            order.append(row)
             if order.count > Self.limit { forgetOldest() }
         }
-        let isNews = devices[address, default: HeardDevice(address)].note(sighting, at: time)
-        return isNews ? devices[address] : nil
+        let isNews = devices[row, default: HeardDevice(row.address)].note(sighting, at: time)
+        return isNews ? devices[row] : nil
     }
 
     private mutating func forgetOldest() {
         let kept = devices.values.sorted {
             let (one, other) = ($0.lastHeard.microseconds, $1.lastHeard.microseconds)
-            return one == other ? $0.address.isBefore($1.address) : one > other
+            return one == other ? $0.isBefore($1) : one > other
         }
         .prefix(Self.limit / 2)
-        devices = Dictionary(uniqueKeysWithValues: kept.map { ($0.address, $0) })
+        devices = Dictionary(
+            uniqueKeysWithValues: kept.compactMap { device in device.row.map { ($0, device) } })
         // The newest device is not in `devices` yet.
         let newest = order.last
         order.removeAll { $0 != newest && devices[$0] == nil }
@@ -68,7 +79,7 @@ package struct ScanModel: LiveModel {
     package mutating func isMoving(now: WallTime) -> Bool { !devices.isEmpty }
 
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
-        let heard = wantedAddresses
+        let heard = wantedRows
         let title = "\u{1B}[1mmynah scan\u{1B}[0m"
         // The step is on a line of its own, so that a path fits.
         var top =
@@ -117,12 +128,12 @@ package struct ScanModel: LiveModel {
     /// so that rows do not change with each advertising event. Only ages are computed for all devices, which
     /// is faster than sorting them.
     private func ranked(
-        _ heard: [DeviceAddress], _ count: Int, _ now: WallTime
+        _ heard: [Row], _ count: Int, _ now: WallTime
     ) -> [(place: Int, device: HeardDevice)] {
         var ages: [Int64] = []
         ages.reserveCapacity(heard.count)
-        for address in heard {
-            let last = devices[address]?.lastHeard.microseconds ?? 0
+        for row in heard {
+            let last = devices[row]?.lastHeard.microseconds ?? 0
             ages.append(max(0, now.microseconds - last) / 5_000_000)
         }
         var places: [Int] = []
@@ -134,7 +145,7 @@ package struct ScanModel: LiveModel {
     }
 
     /// The addresses of devices that pass the filter, in the order in which they were first received.
-    private var wantedAddresses: [DeviceAddress] {
+    private var wantedRows: [Row] {
         guard wanted != nil else { return order }
         return order.filter { devices[$0].map(isWanted) ?? false }
     }
@@ -151,10 +162,10 @@ package struct ScanModel: LiveModel {
     ///
     /// If there are too many devices, the lines are those of the devices received first.
     package func summary(width: Int) -> [String] {
-        let addresses = wantedAddresses
-        let heard = addresses.prefix(Self.summaryLimit).compactMap { devices[$0] }
+        let rows = wantedRows
+        let heard = rows.prefix(Self.summaryLimit).compactMap { devices[$0] }
         let table = ScanTable(width: width, heard, ages: false)
-        let hidden = addresses.count - heard.count
+        let hidden = rows.count - heard.count
         return heard.map { device in
             let row = table.row(device, device.lastHeard, description: device.description(among: known))
             return ScreenLine.cut(row, width)

@@ -106,13 +106,13 @@ package struct ScreenModel: LiveModel {
                 $0.radio = ready.radio ?? ""
                 $0.address = ready.address ?? $0.address
             }
+        case (.advertisingStopped, _):
+            change(device) { $0.air = nil }
         case (_, .advertising(let report)):
             change(device) {
                 $0.air = ScreenAir(report)
                 $0.address = report.address ?? $0.address
             }
-        case (.advertisingStopped, _):
-            change(device) { $0.air = nil }
         case (.centralConnected, .central(let link)):
             let name = [link.central?.description, link.name].compactMap { $0 }.joined(separator: " ")
             centrals.append(

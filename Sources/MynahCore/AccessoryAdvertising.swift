@@ -58,6 +58,26 @@ package enum AccessoryAdvertising {
         return payload.structures
     }
 
+    /// Returns why a set cannot be advertised, or `nil` if it can.
+    package static func problem(of set: Advertisement) -> String? {
+        if set.extended == nil, set.isConnectable, !set.isScannable {
+            return "legacy advertising that centrals can connect to is scannable"
+        }
+        if set.extended != nil, set.isConnectable, set.isScannable {
+            return "extended advertising is connectable or scannable, not both"
+        }
+        if set.periodic != nil, set.extended == nil || set.isConnectable || set.isScannable {
+            return "periodic advertising needs an extended set that is neither connectable nor scannable"
+        }
+        do throws(AdvertisementError) {
+            let exact = try compose(set)
+            guard set.extended != nil, set.isScannable, exact.scanResponse.isEmpty else { return nil }
+            return "extended advertising that is scannable needs data for its scan response"
+        } catch {
+            return "\(error)"
+        }
+    }
+
     /// The payload in which the name is advertised, and the space for a name in that payload, in bytes.
     ///
     /// The value is `nil` if no name is advertised.

@@ -260,6 +260,8 @@ public struct AdvertisingReport: Hashable, Sendable {
 
     /// A requested field that is not advertised.
     public struct Omission: Hashable, Sendable {
+        /// The item of advertising that is off because as many centrals as allowed are connected.
+        package static let centrals = "centrals"
         /// The field's name in a profile, such as `localName` or `serviceUUIDs[2]`.
         public var item: String
         /// The reason, as a sentence without its full stop.

@@ -278,7 +278,7 @@ extension Emulator {
         switch (isOnAir, report.isOn) {
         case (false, true): devices.events.report(.advertisingStarted, .advertising(report))
         case (true, true): devices.events.report(.advertisingChanged, .advertising(report))
-        case (true, false): devices.events.report(.advertisingStopped)
+        case (true, false): devices.events.report(.advertisingStopped, .advertising(report))
         case (false, false): break
         }
     }

@@ -19,17 +19,46 @@ struct FaultedAdvertising: Sendable {
     private(set) var told = RadioState.poweredOn
     private var changes: [(fault: String, change: AdvertisementChange, number: Int)] = []
     private var lastNumber = 0
+    /// The numbers of the changes whose refusal was reported.
+    private var toldRefused: Set<Int> = []
     /// The faults that make the device disappear, each with the number that `silence` returned.
     private(set) var silent: [String: Int] = [:]
 
     /// An advertisement with the changes of the faults, applied in the order in which they began.
     func changed(_ advertisement: Advertisement, refusesConnections: Bool) -> Advertisement {
-        var result = advertisement
-        for change in changes { result = change.change.applied(to: result) }
+        let result = applied(to: advertisement).result
         guard refusesConnections else { return result }
-        result.isConnectable = false
-        for index in result.otherSets.indices { result.otherSets[index].isConnectable = false }
-        return result
+        var refusing = result
+        refusing.isConnectable = false
+        for index in refusing.otherSets.indices { refusing.otherSets[index].isConnectable = false }
+        return refusing
+    }
+
+    private func applied(
+        to advertisement: Advertisement
+    ) -> (result: Advertisement, refused: [(fault: String, number: Int, problem: String)]) {
+        var result = advertisement
+        var refused: [(String, Int, String)] = []
+        for change in changes {
+            let next = change.change.applied(to: result)
+            let name = change.change.set ?? next.name
+            if let set = next.sets.first(where: { $0.name == name }), next != result,
+                let problem = AccessoryAdvertising.problem(of: set)
+            {
+                refused.append((change.fault, change.number, problem))
+            } else {
+                result = next
+            }
+        }
+        return (result, refused)
+    }
+
+    /// Returns the changes that have no effect, each once after its fault began.
+    mutating func takeRefused() -> [(fault: String, problem: String)] {
+        guard let wanted else { return [] }
+        let new = applied(to: wanted).refused.filter { !toldRefused.contains($0.number) }
+        toldRefused.formUnion(new.map(\.number))
+        return new.map { ($0.fault, $0.problem) }
     }
 
     /// Records that the device has stopped advertising.

@@ -33,13 +33,14 @@ package enum CaptureImport {
         keys: LongTermKeys = LongTermKeys(), recordingFile: ((String) -> String)? = nil
     ) throws(ImportProblem) -> Result {
         if XMLElement.isLikely(bytes) {
+            let useless = [keys.uselessWarning].compactMap { $0 }
             let root = try XMLElement.root(of: bytes)
             if root.name == "macro" {
                 let (name, text, warnings) = try MacroExport.profile(root, from: .file(source))
-                return app(name, warnings: warnings) { _ in text }
+                return app(name, warnings: warnings + useless) { _ in text }
             }
             let (imported, warnings) = try ServerExport.profile(of: root)
-            return result(of: imported, from: .file(source), recordingFile: nil, warnings: warnings)
+            return result(of: imported, from: .file(source), recordingFile: nil, warnings: warnings + useless)
         }
         let (device, read) = try device(wanted, in: bytes, keys)
         // A name made from a connection's number is not a device name.

@@ -52,7 +52,7 @@ package final class LiveCapture: Sendable {
                 ?? own.first
         else { throw ImportProblem("the device \(address) was not heard") }
         // This host has scanned continuously, so few reports mean a long interval, and not missed events.
-        device.advertising.neededGaps = 2
+        device.advertising.needGaps(2)
         let imported = ImportedProfile(device, fallback: address.description)
         return CaptureImport.result(
             of: imported, from: .device(address.description), recordingFile: recordingFile, warnings: [])

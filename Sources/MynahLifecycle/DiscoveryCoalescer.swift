@@ -38,8 +38,15 @@ package struct DiscoveryCoalescer: Sendable {
         package var isConnectable: Bool
         /// The services of the scan that the device does not list, and whose bit is set in its overflow area.
         package var overflowServices: [BluetoothUUID]
-        /// The number of packets of the device since its previous discovery.
+        /// The number of packets of the advertising set since its previous discovery.
         package var coalesced: Int
+    }
+
+    /// Identifies an advertising set of a device.
+    private struct SetKey: Hashable {
+        var address: DeviceAddress
+        /// The set's identifier; legacy sets have none, and are not told apart.
+        var set: UInt8?
     }
 
     private struct Device: Sendable {
@@ -62,6 +69,11 @@ package struct DiscoveryCoalescer: Sendable {
         var lastHeard: UInt64 = 0
 
         var isConnectable: Bool { kind == .connectable || kind == .directed }
+        /// The scan response of the last advertisement, which has none if it is not scannable.
+        var ownResponse: [UInt8] { isScannable ? response : [] }
+        private var isScannable: Bool { !isAdvertised || isAnswering }
+        /// Whether the sender of the last advertisement answers scan requests.
+        var isAnswering = true
     }
 
     /// The largest number of remembered devices; above it, the half that was not received for the longest
@@ -70,7 +82,7 @@ package struct DiscoveryCoalescer: Sendable {
 
     /// The manager's scan, or `nil` if it does not scan.
     private var scan: AppScan?
-    private var devices: [DeviceAddress: Device] = [:]
+    private var devices: [SetKey: Device] = [:]
     /// Whether devices can be found by their overflow area.
     package var readsOverflowArea = true {
         didSet {
@@ -112,7 +124,7 @@ package struct DiscoveryCoalescer: Sendable {
 
     /// Records that the app connected a device, so that a scan in the background reports the device again.
     package mutating func connected(_ address: DeviceAddress) {
-        devices[address]?.wasConnected = true
+        for set in Self.identifiers { devices[SetKey(address: address, set: set)]?.wasConnected = true }
     }
 
     /// Forgets all devices, because Bluetooth is off or the app has ended.
@@ -120,14 +132,17 @@ package struct DiscoveryCoalescer: Sendable {
         self = DiscoveryCoalescer()
     }
 
+    /// The identifiers that a set can have.
+    private static let identifiers: [UInt8?] = [nil] + (UInt8(0)...15).map { $0 }
+
     private mutating func replace(_ new: AppScan?) {
         let isSameSearch = new?.services == scan?.services && new?.solicited == scan?.solicited
         scan = new
         let isInForce = new?.isInForce ?? false
-        for address in Array(devices.keys) {
-            if !isSameSearch { devices[address]?.matches = nil }
+        for key in Array(devices.keys) {
+            if !isSameSearch { devices[key]?.matches = nil }
             // The awaited scan response may be missed now.
-            if !isInForce { devices[address]?.isWaiting = false }
+            if !isInForce { devices[key]?.isWaiting = false }
         }
     }
 
@@ -137,7 +152,8 @@ package struct DiscoveryCoalescer: Sendable {
     package mutating func heard(_ report: ScanReport, into discoveries: inout [Discovery]) {
         guard let scan, scan.isInForce else { return }
         packetCount += 1
-        var device = devices[report.address] ?? Device()
+        let key = SetKey(address: report.address, set: report.set)
+        var device = devices[key] ?? Device()
         device.lastHeard = packetCount
         if report.kind == .scanResponse {
             device.packets += 1
@@ -163,10 +179,11 @@ package struct DiscoveryCoalescer: Sendable {
                 device.matches = nil
             }
             device.kind = report.kind
+            device.isAnswering = report.isScannable
             device.isWaiting = report.isScannable && scan.awaitsScanResponses
             if !device.isWaiting { release(&device, report.address, scan, &discoveries) }
         }
-        devices[report.address] = device
+        devices[key] = device
         if devices.count > Self.limit { shrink() }
     }
 
@@ -179,7 +196,8 @@ package struct DiscoveryCoalescer: Sendable {
         guard isNew || device.isChanged || scan.reportsDuplicates, device.matches != false else { return }
         var advertisement = AdvertisementData(device.data)
         // Bumble's controller sends the advertising data once more as a scan response.
-        if device.response != device.data { advertisement.add(device.response) }
+        let response = device.ownResponse
+        if response != device.data { advertisement.add(response) }
         if !readsOverflowArea { advertisement.overflowArea = nil }
         let matches = device.matches ?? scan.matches(advertisement)
         device.matches = matches
@@ -187,7 +205,7 @@ package struct DiscoveryCoalescer: Sendable {
         discoveries.append(
             Discovery(
                 address: address, advertisement: advertisement, data: device.data,
-                scanResponse: device.response, rssi: device.rssi, isConnectable: device.isConnectable,
+                scanResponse: response, rssi: device.rssi, isConnectable: device.isConnectable,
                 overflowServices: scan.overflowServices(of: advertisement), coalesced: device.packets))
         device.packets = 0
         device.isReported = true

@@ -13,6 +13,9 @@ public enum ProfileFiles {
     /// Subfolders, hidden files and JSON Schemas are left out. Throws an issue if the folder cannot be read
     /// or contains no profile.
     public static func expanding(_ path: String) throws(ProfileIssues) -> [String] {
+        guard path != "-" || access(path, F_OK) == 0 else {
+            throw issue(path, "a profile is read from a file; write /dev/stdin for the standard input")
+        }
         guard isFolder(path) else { return [path] }
         guard let names = Directory.names(in: path) else {
             let reason = errno == EACCES ? "this user may not read it" : String(cString: strerror(errno))

@@ -1,4 +1,5 @@
 import Glibc
+package import MynahCore
 package import MynahSupport
 
 /// Reads profile files.
@@ -48,6 +49,20 @@ public enum ProfileLoader {
         try read(YAMLNode(json), FormatReader(json, name: "advertise")) {
             AdvertisementChangeSection.readAsked($0, in: scope, $1)
         }.result
+    }
+
+    /// Returns why a changed set of an advertisement cannot be advertised, as the profile's own would be
+    /// refused, or `nil` if it can.
+    package static func advertisementProblem(
+        of set: Advertisement, in original: Advertisement
+    ) -> String? {
+        let empty = JSON.object([])
+        let reader = FormatReader(empty, name: "advertise")
+        guard let fields = reader.fields(YAMLNode(empty), AdvertisementChangeSection.table) else {
+            return nil
+        }
+        AdvertisementChangeSection.check(set, changedFrom: original, fields)
+        return reader.issues.first { $0.severity == .error }?.message
     }
 
     /// Parses a notification of a phone from JSON, written as in the list `phone.notifications` of a profile.

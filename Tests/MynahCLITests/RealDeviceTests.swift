@@ -133,17 +133,28 @@ import Testing
             services:
               - {uuid: FFF0, characteristics: [{uuid: FFF1, properties: [read, write], value: {hex: 01}}]}
             """, to: "device.yaml")
-        let (before, meanwhile, after) = try await VirtualStage.play { stage in
-            _ = try await stage.run([folder.path + "/device.yaml"])
+        let (before, meanwhile, after, device) = try await VirtualStage.play { stage in
+            let device = try await stage.run([folder.path + "/device.yaml"])
             func scan() async -> String { await stage.play(["scan", "--timeout", "2s"]).output }
             let before = await scan()
             let phone = stage.start(["connect", "Device", "--command", "wait 10 s"])
             #expect(try await phone.output.line(containing: "onnected") != nil)
             let meanwhile = await scan()
             #expect(await phone.end().status == .exited(0))
-            return (before, meanwhile, await scan())
+            let after = await scan()
+            device.terminate()
+            return (before, meanwhile, after, await device.end().output)
         }
         #expect(before.contains("Device") && !meanwhile.contains("Device") && after.contains("Device"))
+        let events = device.split(separator: "\n").filter {
+            $0.contains("advertising") || $0.contains("connected")
+        }
+        let expected = [
+            "started", "central.connected", "a central is connected, and the device takes no more",
+            "central.disconnected", "started", "stopped",
+        ]
+        #expect(events.count == expected.count, "\(device)")
+        for (event, words) in zip(events, expected) { #expect(event.contains(words), "\(device)") }
     }
 
     @Test func `rules of a device follow connections and disconnections, and a fault ends with the link`()

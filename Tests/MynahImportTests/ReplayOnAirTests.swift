@@ -54,7 +54,8 @@ import Testing
         #expect(first.sent.count == senders && first.heard.count == 1)
         #expect(again.heard == first.heard, "\(result.profile)")
         let (ours, theirs) = (
-            try Self.device(in: first.capture).advertising, try Self.device(in: again.capture).advertising
+            try Self.device(in: first.capture).advertising.main,
+            try Self.device(in: again.capture).advertising.main
         )
         #expect(ours.usualData == theirs.usualData && ours.usualScanResponse == theirs.usualScanResponse)
         #expect(ours.interval == theirs.interval && ours.interval != nil)

@@ -147,6 +147,9 @@ import Testing
                       - {expect: value.updated, of: 180F/2A19, value: "64", within: 1 min}
 
                 """), "\(result.profile)")
+        #expect(
+            result.profile.contains(
+                "# Line 2: <assert-service> 180F is left out; an app finds the services that it uses.\n"))
         #expect(result.name == "Blink" && result.warnings == ["line 11: <read-rssi> is left out"])
         #expect(try ProfileLoader.load(text: result.profile, file: "test.yaml").scenarios.count == 1)
     }

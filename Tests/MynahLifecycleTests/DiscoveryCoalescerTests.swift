@@ -128,6 +128,23 @@ import Testing
         #expect(discovery.advertisement.serviceUUIDs == ["180D"] && discovery.overflowServices == [])
     }
 
+    @Test func `the scan response of a set is not that of another set of the address`() {
+        func set(_ identifier: UInt8?, _ kind: ScanReport.Kind, _ structures: [ADStructure]) -> ScanReport {
+            var report = report(kind, structures, isExtended: identifier != nil)
+            report.set = identifier
+            return report
+        }
+        let found = discover(
+            AppScan(services: []), set(nil, .connectable, [services("180D")]),
+            set(nil, .scanResponse, [name]), set(1, .nonConnectable, [services("180F")]),
+            set(2, .scannable, []), set(2, .scanResponse, [services("1809")]),
+            set(nil, .nonConnectable, [services("180A")]))
+        #expect(
+            found.map(\.advertisement.serviceUUIDs) == [["180D"], ["180F"], ["1809"], ["180A"]])
+        #expect(found.map(\.advertisement.localName) == ["Door", nil, nil, nil])
+        #expect(found.map(\.scanResponse.isEmpty) == [false, true, false, true])
+    }
+
     @Test func `a service in the scan response is found too`() {
         let packets = (report(.connectable, [name]), report(.scanResponse, [services("180D")]))
         #expect(discover(AppScan(services: ["180D"]), packets.0, packets.1).count == 1)

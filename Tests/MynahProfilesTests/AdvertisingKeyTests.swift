@@ -302,4 +302,26 @@ import Testing
         let text = head("advertising:\n" + sets.joined(separator: "\n") + "\n")
         #expect(try profile(text).advertising?.advertisement.sets.count == 50)
     }
+
+    @Test func `scannable extended advertising needs data`() {
+        #expect(
+            problems(
+                head("advertising: {extended: true, connectable: false, scannable: true, localName: \"\"}\n")
+            ) == [
+                """
+                3:65: error: extended advertising that is scannable needs data for its scan response; write \
+                localName or scanResponse, or scannable: false
+                """
+            ])
+        #expect(
+            problems(head("advertising: {extended: true, connectable: false, scannable: true}\n")) == [])
+    }
+
+    @Test func `a generator of a text is not advised to be a text with numbers`() throws {
+        let value = "{layout: [{t: utf8}], fields: {t: {generate: counter}}}"
+        let advertised = try #require(
+            problems(head("advertising: {manufacturerData: {1: \(value)}}\n")).first)
+        #expect(advertised.contains("which counter does not make") && !advertised.contains("{text:"))
+        #expect(problems(characteristic("value: \(value)")).first?.contains("{text:") == true)
+    }
 }

@@ -48,4 +48,13 @@ import Glibc
         ])
         #expect(Self.expanded(folder.path) == .failure(issues))
     }
+
+    @Test func `the standard input has another name`() {
+        #expect(throws: ProfileIssues.self) { try ProfileFiles.expanding("-") }
+        do {
+            _ = try ProfileFiles.expanding("-")
+        } catch {
+            #expect(error.issues.map(\.message).first?.contains("write /dev/stdin") == true)
+        }
+    }
 }

@@ -96,7 +96,7 @@ final class ScanOutput: CentralManagerSink {
     ) -> Told? {
         model.withLock { model in
             let news = model.note(Sighting(discovery), at: time)
-            guard let device = tellsAll ? model.devices[discovery.peripheral.address] : news,
+            guard let device = tellsAll ? model.devices[ScanModel.Row(discovery.report)] : news,
                 model.isWanted(device)
             else { return nil }
             return tell(model, device)

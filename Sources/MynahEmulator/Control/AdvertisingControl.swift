@@ -41,6 +41,7 @@ struct AdvertisingControl {
         if combined.isOn == false, let set = change.switched.first(where: \.value)?.key {
             throw .conflict("\(label) does not advertise: switch it on first, and then the set \(set)")
         }
+        try check(combined, change, of: player.device)
         player.device.advertised.change = combined
         if change.isOn == true { player.appSide.setWanted(.advertising, true) }
         do throws(ControlRefusal) {
@@ -52,6 +53,22 @@ struct AdvertisingControl {
             throw error
         }
         return PlayedState(of: player).status.advertising
+    }
+
+    /// Throws if a set that changes could not be advertised with all changes together.
+    private func check(
+        _ combined: AdvertisingChange, _ change: AdvertisingChange, of device: EmulatedDevice
+    ) throws(ControlRefusal) {
+        // The phone decides about the advertisement of an app.
+        guard device.app == nil, !change.sets.isEmpty else { return }
+        let original = device.advertisement ?? Advertisement()
+        let changed = combined.sets.reduce(original) { $1.applied(to: $0) }
+        for name in change.sets.map({ $0.set ?? original.name }) {
+            guard let set = changed.sets.first(where: { $0.name == name }),
+                let problem = ProfileLoader.advertisementProblem(of: set, in: original)
+            else { continue }
+            throw .invalid(problem)
+        }
     }
 
     /// Applies the advertising that results from the profile and the changes of tests.

@@ -188,19 +188,25 @@ struct ResetControl {
                 // Values can be computed from the variables of the profile.
                 try? player.reactions.setVariables(player.device.table.variables)
             }
-            guard parts.contains(.values) else { continue }
-            await resetStaticValues(player)
-            let variables = player.table.variables
-            player.sender.stop()
-            player.begin()
-            // Variables are reset only if `.variables` is requested.
-            if player.table.variables != variables {
-                player.table.variables = variables
-                player.sender.behaviors?.begin()
-            }
-            if player.device.app == nil || player.appSide.app?.access.isRunning == true {
-                player.sender.resume()
-            }
+            if parts.contains(.values) { await beginAgain(player) }
+            // The values of the advertisement read the variables and the time.
+            guard !parts.isDisjoint(with: [.values, .variables]) else { continue }
+            await player.advertiseNewValues()
+        }
+    }
+
+    private func beginAgain(_ player: DevicePlayer) async {
+        await resetStaticValues(player)
+        let variables = player.table.variables
+        player.sender.stop()
+        player.begin()
+        // They are reset only as their own part.
+        if player.table.variables != variables {
+            player.table.variables = variables
+            player.sender.behaviors?.begin()
+        }
+        if player.device.app == nil || player.appSide.app?.access.isRunning == true {
+            player.sender.resume()
         }
     }
 

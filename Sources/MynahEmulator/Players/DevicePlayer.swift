@@ -66,6 +66,7 @@ final class DevicePlayer {
     /// Starts the device's clock; must be called before a central can read.
     func begin() {
         memory.startTime()
+        device.advertised.values.begin()
         forgetWrites()
     }
 
@@ -99,7 +100,7 @@ final class DevicePlayer {
     }
 
     func advertise(with manager: PeripheralManager) async throws(RadioError) {
-        if let advertisement = advertising.advertisement, !appSide.isStopped(.advertising) {
+        if let advertisement = advertising.currentAdvertisement(), !appSide.isStopped(.advertising) {
             let isNew = await !manager.isAdvertising
             try await manager.startAdvertising(advertisement)
             advertising.keepTicking()
@@ -121,6 +122,11 @@ final class DevicePlayer {
         } catch {
             advertising.refused(error)
         }
+    }
+
+    /// Advertises again if the advertisement has values that change, because the device has begun again.
+    func advertiseNewValues() async {
+        if !device.advertised.values.isEmpty { await advertiseNextValue() }
     }
 
     /// Records that the run has started.

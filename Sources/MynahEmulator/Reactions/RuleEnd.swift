@@ -15,8 +15,10 @@ struct RuleEnd {
             do throws(ControlRefusal) {
                 _ = try await advertising.advertise(change, for: player.device.label)
             } catch {
+                let place = request.location.map { "\($0): " } ?? ""
                 player.events.warn(
-                    "advertisingNotChanged", "a rule could not change the advertising: \(error.message)")
+                    "advertisingNotChanged",
+                    "\(place)a rule could not change the advertising: \(error.message)")
             }
         }
         guard rule.disconnects else { return }

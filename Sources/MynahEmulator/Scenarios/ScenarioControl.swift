@@ -106,8 +106,12 @@ struct ScenarioControl {
             case .set(let changes): try set(changes, of: label)
             case .turn(let fault, let isOn): _ = try await faults.turn(fault, isOn: isOn, of: label)
             case .advertise(let request):
-                _ = try await AdvertisingControl(devices: devices).advertise(
-                    AdvertisingChange(request.change, isOn: request.isOn), for: label)
+                do throws(ControlRefusal) {
+                    _ = try await AdvertisingControl(devices: devices).advertise(
+                        AdvertisingChange(request.change, isOn: request.isOn), for: label)
+                } catch {
+                    return (request.location.map { "\($0): " } ?? "") + error.message
+                }
             case .move(let transition): try await actions.carryOut(.transition(transition), of: label)
             }
             return nil

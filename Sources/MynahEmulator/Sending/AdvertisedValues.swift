@@ -1,5 +1,6 @@
 import MynahCore
 import MynahProfiles
+import MynahValues
 
 /// The values of a device's advertisement that change over time.
 ///
@@ -9,9 +10,22 @@ struct AdvertisedValues: Sendable {
     private struct Entry: Sendable {
         var value: AdvertisedValue
         var generator: any ValueGenerator
+        /// The last bytes that fitted, or `nil` if none were needed yet.
+        var last: [UInt8]?
+        /// Whether the current value does not fit, which was reported.
+        var isReported = false
 
         /// Returns the index of the value that is advertised at a time.
         func tick(at elapsed: Duration) -> Int64 { TickSchedule.number(at: elapsed, every: value.every) }
+
+        /// The bytes at a time; throws if a variable does not fit its field.
+        func bytes(at elapsed: Duration, _ variables: Variables) throws(LayoutProblem) -> [UInt8] {
+            let tick = UInt64(tick(at: elapsed))
+            guard let reader = generator as? any VariableReader, !reader.names.isEmpty else {
+                return generator.value(at: tick)
+            }
+            return try reader.value(at: tick, variables)
+        }
     }
 
     private var entries: [Entry] = []
@@ -31,25 +45,55 @@ struct AdvertisedValues: Sendable {
     /// `true` if the advertisement has no changing values.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Writes the values for a time into an advertisement, except those that `change` replaces.
-    func fill(
+    /// Forgets the last bytes, because the device begins again.
+    mutating func begin() {
+        for index in entries.indices { (entries[index].last, entries[index].isReported) = (nil, false) }
+    }
+
+    /// Puts the values of this time in their places, except where a change has other bytes.
+    ///
+    /// A value that does not fit its field, or for which there is no room, keeps its last bytes. Returns a
+    /// message about each value that does so for the first time since it fitted.
+    mutating func fill(
         _ advertisement: inout Advertisement, at elapsed: Duration, _ variables: Variables,
         after change: AdvertisingChange, firstSet: String?
-    ) {
-        for entry in entries {
+    ) -> [String] {
+        var messages: [String] = []
+        for index in entries.indices {
+            let entry = entries[index]
             let isReplaced = change.sets.contains {
                 ($0.set ?? firstSet) == entry.value.set && $0.replaces(entry.value)
             }
             if isReplaced { continue }
-            let tick = UInt64(entry.tick(at: elapsed))
-            var bytes = entry.generator.value(at: tick)
-            if let reader = entry.generator as? any VariableReader, !reader.names.isEmpty,
-                let read = try? reader.value(at: tick, variables)
-            {
-                bytes = read
+            do throws(LayoutProblem) {
+                let bytes = try entry.bytes(at: elapsed, variables)
+                advertisement = try Self.filled(advertisement, with: bytes, entry.value)
+                (entries[index].last, entries[index].isReported) = (bytes, false)
+            } catch {
+                if !entry.isReported {
+                    let field = "\(entry.value.location): \(entry.value.fieldWords)"
+                    messages.append("\(field) keeps its last value: \(error.message)")
+                }
+                entries[index].isReported = true
+                let tick = UInt64(entry.tick(at: elapsed))
+                entry.value.put(entry.last ?? entry.generator.value(at: tick), in: &advertisement)
             }
-            entry.value.put(bytes, in: &advertisement)
         }
+        return messages
+    }
+
+    private static func filled(
+        _ advertisement: Advertisement, with bytes: [UInt8], _ value: AdvertisedValue
+    ) throws(LayoutProblem) -> Advertisement {
+        var filled = advertisement
+        value.put(bytes, in: &filled)
+        guard let set = filled.sets.first(where: { $0.name == value.set }) else { return filled }
+        do throws(AdvertisementError) {
+            _ = try AccessoryAdvertising.compose(set)
+        } catch {
+            throw LayoutProblem(nil, "\(error)")
+        }
+        return filled
     }
 
     /// Returns the time of the next change of a value, or `nil` if no value changes.

@@ -17,12 +17,16 @@ final class AdvertisingTicker {
         self.link = link
     }
 
-    /// The requested advertisement with the current values, or `nil` if the device does not advertise.
-    var advertisement: Advertisement? {
+    /// Returns the requested advertisement with its current values, or `nil` if the device does not
+    /// advertise.
+    ///
+    /// Reports values that do not fit.
+    func currentAdvertisement() -> Advertisement? {
         guard var advertisement = memory.device.requestedAdvertisement else { return nil }
-        memory.device.advertised.values.fill(
+        let messages = memory.device.advertised.values.fill(
             &advertisement, at: memory.elapsed, memory.table.variables,
             after: memory.device.advertised.change, firstSet: memory.device.advertisement?.name)
+        for message in messages { memory.events.warn("advertisingNotChanged", message) }
         return advertisement
     }
 

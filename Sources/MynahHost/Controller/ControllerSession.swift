@@ -72,6 +72,8 @@ struct ControllerSession: Sendable {
     let timeout: Duration
     private(set) var profile = ControllerProfile()
     private(set) var address = OwnAddress()
+    /// The number of connected centrals.
+    private var centralCount = 0
     private(set) var advertiser = HostAdvertisingSets()
     private(set) var scanner = HostScanner()
     /// Receives the periodic advertising that a scan finds, if the scan options request it.
@@ -129,6 +131,7 @@ struct ControllerSession: Sendable {
     mutating func end(_ error: RadioError?, _ actions: inout [Action]) {
         stage = .absent
         cancelDeadline = nil
+        centralCount = 0
         advertiser.ended()
         scanner.ended()
         synchronizer.ended()
@@ -177,6 +180,7 @@ struct ControllerSession: Sendable {
 
     private mutating func becomeReady(_ actions: inout [Action]) {
         stage = .running
+        centralCount = 0
         advertiser.began(address.current, identity: address.identity)
         scanner.began()
         connector.began()
@@ -312,6 +316,30 @@ struct ControllerSession: Sendable {
         advertiser.announce(reports, of: number)
     }
 
+    /// Whether connectable sets are off because as many centrals as allowed are connected.
+    var isFull: Bool { advertiser.largestCentralCount.map { centralCount >= $0 } ?? false }
+
+    /// The last report of the advertisement, without sets that are off because of the centrals, or `nil` if
+    /// nothing was reported to be on the air.
+    var announced: AdvertisingReport? {
+        guard let report = advertiser.announced, isFull else { return advertiser.announced }
+        var first = report
+        first.otherSets = []
+        let all = [first] + report.otherSets
+        var kept = all.filter { !$0.isConnectable }
+        guard kept.count < all.count else { return report }
+        var changed = kept.isEmpty ? AdvertisingReport.silent : kept.removeFirst()
+        changed.otherSets = kept
+        let centrals = centralCount == 1 ? "a central is" : "\(centralCount) centrals are"
+        changed.omitted.append(
+            .init(
+                item: AdvertisingReport.Omission.centrals,
+                reason:
+                    "\(centrals) connected, and the device takes no more; it advertises after a disconnection"
+            ))
+        return changed
+    }
+
     /// Updates the own address in the report of the current advertisement.
     mutating func announceAddress() {
         advertiser.announceAddress()
@@ -330,6 +358,7 @@ struct ControllerSession: Sendable {
     mutating func linkBegan(
         _ connection: LEConnection, identity: DeviceAddress?, at now: Duration, _ actions: inout [Action]
     ) -> Connector.Request? {
+        if connection.role == .peripheral { centralCount += 1 }
         advertiser.linkBegan(connection.role)
         let wanted = identity.flatMap { connector.wants($0) ? $0 : nil } ?? connection.peer
         let request =
@@ -344,6 +373,7 @@ struct ControllerSession: Sendable {
 
     /// Handles the end of a link; `role` is this side's role, or `nil` if the link was never reported.
     mutating func linkEnded(_ role: LEConnection.Role?, at now: Duration, _ actions: inout [Action]) {
+        if role == .peripheral { centralCount = max(0, centralCount - 1) }
         advertiser.linkEnded(role)
         run(at: now, &actions)
     }

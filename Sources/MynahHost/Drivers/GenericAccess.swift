@@ -27,6 +27,11 @@ final class GenericAccess {
     private let sinks: RadioSinks
     private let controller: ControllerDriver
     private var reports = ReportAssembler()
+    /// Whether the last report was that the device takes no more centrals.
+    private var toldFull = false
+    /// The request that was reported to wait for the end of a link, or `nil` if none was since the last one
+    /// that was advertised.
+    private var waiting: HostAdvertisingSets.Number?
     var peers = PeerAddresses()
     /// The addresses of advertising sets that do not use the device's address.
     var setAddresses = SetAddresses()
@@ -51,6 +56,7 @@ final class GenericAccess {
         setAddresses.reset()
         sets = []
         timer[.setAddressRotation] = nil
+        (toldFull, waiting) = (false, nil)
     }
 
     /// Stops advertising and scanning.
@@ -105,9 +111,10 @@ final class GenericAccess {
         let number = controller.change { advertiser, _, _ in advertiser.want(wanted) }
         await controller.settled(.advertiser)
         switch controller.session.advertiser.verdict(on: number) {
-        case .onAir: break
+        case .onAir: waiting = nil
         case .waitsForLinkEnd:
-            sinks.warn(.advertisingWaits(environment.options.controller))
+            if waiting == nil { sinks.warn(.advertisingWaits(environment.options.controller)) }
+            waiting = number
         case .refused(let step, let status):
             throw controller.session.refusal(step.purpose, status, .advertisementRefused)
         case .replaced:
@@ -121,7 +128,8 @@ final class GenericAccess {
         }
         let reports = controller.session.advertiser.reports(of: advertisement.sets, wanted)
         controller.drive { session, _, _ in session.announce(reports, of: number) }
-        return AdvertisingReport(reports)
+        toldFull = controller.session.isFull
+        return controller.session.announced ?? AdvertisingReport(reports)
     }
 
     private func checkPeriodic(_ advertisement: Advertisement) throws(RadioError) {
@@ -154,6 +162,7 @@ final class GenericAccess {
 
     /// Reports that advertising has stopped, if the controller refused a step after `advertise` had returned.
     func reportLostAdvertisement() {
+        if let waiting, controller.session.advertiser.verdict(on: waiting) == .onAir { self.waiting = nil }
         let lost = controller.drive { session, _, _ in session.takeLostAnnouncement() }
         guard let lost else { return }
         sinks.warn(RadioWarning("advertisingLost", "advertising stopped: \(lost)"))
@@ -162,7 +171,13 @@ final class GenericAccess {
 
     /// Reports the current advertisement again, with the new own address.
     func addressChanged() {
-        if let report = controller.session.advertiser.announced { sinks.tell(.advertisingChanged(report)) }
+        toldFull = controller.session.isFull
+        if let report = controller.session.announced { sinks.tell(.advertisingChanged(report)) }
+    }
+
+    /// Reports advertising that is off, or on again, because of the number of connected centrals.
+    func centralsChanged() {
+        if controller.session.isFull != toldFull { addressChanged() }
     }
 
     // MARK: Scanning

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahSupport
 
 /// A packet that a sniffer received on the air (Core Specification, Vol 6, Part B, 2).
@@ -29,6 +30,9 @@ struct AirPacket: Hashable {
     /// Whether the sniffer has decrypted the packet.
     var isDecrypted = false
 
+    /// The PHY of the packet, or `nil` if the capture does not record it.
+    var phy: AdvertisingPHY?
+
     /// The access address of advertising (2.1.2).
     static let advertisingAccess: UInt32 = 0x8E89_BED6
 
@@ -44,6 +48,7 @@ struct AirPacket: Hashable {
             if flags & 0x0C00 == 0x0400 { return nil }
             isDecrypted = flags & 0x0008 != 0
             isCoded = flags >> 14 == 2
+            phy = Self.phy(flags >> 14)
             switch flags >> 7 & 7 {
             case 1: isAuxiliary = true
             case 2: side = .central
@@ -62,6 +67,7 @@ struct AirPacket: Hashable {
             // The sniffer has the key, and the message integrity code is valid.
             isDecrypted = flags & 0x0C == 0x0C
             isCoded = flags >> 4 & 7 == 2
+            phy = Self.phy(UInt16(flags >> 4 & 7))
         }
         guard let access = reader.readUInt32() else { return nil }
         accessAddress = access
@@ -73,5 +79,10 @@ struct AirPacket: Hashable {
             let payload = reader.readBytes(Int(length))
         else { return nil }
         pdu = [first, length] + payload
+    }
+
+    /// Returns the PHY of a header's number, which counts from 0.
+    private static func phy(_ number: UInt16) -> AdvertisingPHY? {
+        AdvertisingPHY(rawValue: UInt8(truncatingIfNeeded: number) + 1)
     }
 }

@@ -21,11 +21,16 @@ struct AirTranslator {
     private var nextHandle: UInt16 = 1
     /// The advertisers of extended advertising, by the ADI (AdvDataInfo) of their PDUs.
     private var advertisers: [UInt16: Advertiser] = [:]
+    /// The PHYs of the announcements on the primary channels, by the ADI.
+    private var announcements: [UInt16: AdvertisingPHY] = [:]
     private var isAskedForResponse = false
     /// The number of encrypted packets that could not be decrypted, by peripheral.
     ///
     /// The key is `nil` for a connection that began before the capture.
     private(set) var unreadable: [DeviceAddress?: Int] = [:]
+
+    /// Whether a link was encrypted, so that a key could be of use.
+    private(set) var hasEncryptedLink = false
 
     /// The maximum number of links, and of advertisers, that are tracked at a time; only a forged capture has
     /// more.
@@ -37,7 +42,7 @@ struct AirTranslator {
     mutating func take(_ packet: AirPacket, source: Int, time: Int64) -> [CapturedPacket] {
         let packets =
             packet.accessAddress == AirPacket.advertisingAccess
-            ? advertising(packet.pdu, source) : data(packet, source)
+            ? advertising(packet.pdu, packet.phy, source) : data(packet, source)
         return packets.map { packet, isFromController in
             CapturedPacket(source: source, time: time, isFromController: isFromController, packet: packet)
         }
@@ -47,7 +52,7 @@ struct AirTranslator {
 
     // MARK: Advertising (Core Specification, Vol 6, Part B, 2.3)
 
-    private mutating func advertising(_ pdu: [UInt8], _ source: Int) -> Packets {
+    private mutating func advertising(_ pdu: [UInt8], _ phy: AdvertisingPHY?, _ source: Int) -> Packets {
         var reader = ByteReader(Array(pdu[2...]))
         let kind: UInt8 = pdu[0] & 0x40 != 0 ? 1 : 0
         switch pdu[0] & 0x0F {
@@ -67,7 +72,7 @@ struct AirTranslator {
         case 5: return connection(pdu[0], &reader, source)
         case 7:
             defer { isAskedForResponse = false }
-            return extended(kind, &reader)
+            return extended(kind, phy, &reader)
         default: return []
         }
     }
@@ -90,7 +95,9 @@ struct AirTranslator {
     }
 
     /// Translates PDUs with the Common Extended Advertising Payload Format (2.3.4).
-    private mutating func extended(_ kind: UInt8, _ reader: inout ByteReader) -> Packets {
+    private mutating func extended(
+        _ kind: UInt8, _ phy: AdvertisingPHY?, _ reader: inout ByteReader
+    ) -> Packets {
         guard let first = reader.readUInt8(), let bytes = reader.readBytes(Int(first & 0x3F)) else {
             return []
         }
@@ -109,6 +116,11 @@ struct AirTranslator {
                 advertisers[identifier] = Advertiser(address: address, mode: first >> 6)
             }
         }
+        if let identifier, let phy, hasMore, data.isEmpty,
+            announcements[identifier] != nil || announcements.count < Self.limit
+        {
+            announcements[identifier] = phy
+        }
         let known = identifier.flatMap { advertisers[$0] }
         guard let from = address ?? known?.address, !data.isEmpty, data.count <= 229 else { return [] }
         // A chained PDU does not repeat the advertising mode.
@@ -119,7 +131,9 @@ struct AirTranslator {
         event.write(type)
         event.write([from.kind == .random ? 1 : 0])
         event.write(from)
-        event.write([0x01, 0x01, UInt8(truncatingIfNeeded: (identifier ?? 0) >> 12), 0x7F, 0x7F, 0, 0, 0])
+        let primary = identifier.flatMap { announcements[$0] } ?? .le1M
+        event.write([primary.rawValue, (phy ?? .le1M).rawValue])
+        event.write([UInt8(truncatingIfNeeded: (identifier ?? 0) >> 12), 0x7F, 0x7F, 0, 0, 0])
         event.write([UInt8](repeating: 0, count: 6))
         event.write([UInt8(data.count)] + data)
         return [Self.event(HCIEvent.leMeta, event.bytes)]
@@ -144,9 +158,11 @@ struct AirTranslator {
         return meanings.compactMap { meaning in
             switch meaning {
             case .unreadable:
+                hasEncryptedLink = true
                 unreadable[link.peripheral, default: 0] += 1
                 return nil
             case .encrypted:
+                hasEncryptedLink = true
                 return Self.event(HCIEvent.encryptionChange, [0] + link.handle.littleEndianBytes + [1])
             case .disconnected(let reason):
                 links[key] = nil

@@ -8,6 +8,11 @@ package struct LongTermKeys: Hashable, Sendable {
     /// Makes an empty list of keys.
     package init() {}
 
+    /// A warning that the keys have no effect, or `nil` if there are none.
+    var uselessWarning: String? {
+        keys.isEmpty ? nil : "--ltk-file has no effect: the file has no encrypted link that a sniffer heard"
+    }
+
     /// The maximum number of keys that a file may have.
     private static let limit = 1000
 

@@ -16,7 +16,7 @@ struct ObservedDevice {
 
     var key: Key
     var server: ObservedServer
-    var advertising = ObservedAdvertising()
+    var advertising = ObservedSets()
     /// The IO capability that the device reports during pairing, or `nil` if it has not paired.
     var io: IOCapability?
     /// Whether the key of the device's last pairing has MITM protection.
@@ -130,8 +130,7 @@ struct CaptureAnalysis {
             .leSetAdvertisingEnable, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
             .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable:
             var host = hosts[source] ?? HostAdvertising()
-            var advertising =
-                found[.local(source: source)]?.advertising ?? ObservedAdvertising()
+            var advertising = found[.local(source: source)]?.advertising ?? ObservedSets()
             host.apply(command, &advertising)
             hosts[source] = host
             if !advertising.isEmpty {
@@ -149,6 +148,7 @@ struct CaptureAnalysis {
         }
         switch HCIEventContent(event) {
         case .connectionComplete(let status, let connection) where status == .success:
+            if connection.role == .peripheral { hosts[source]?.legacyEnded() }
             addConnection(connection, source, time)
         case .disconnectionComplete(let status, let handle, _) where status == .success:
             links[LinkKey(source: source, handle: handle)] = nil
@@ -157,6 +157,7 @@ struct CaptureAnalysis {
             links[LinkKey(source: source, handle: handle)]?.asServer.isEncrypted = isOn
             guard isOn, let link = links[LinkKey(source: source, handle: handle)] else { return }
             change(link.device) { $0.server.encryptLink(link.number) }
+        case .advertisingSetTerminated(_, let set, _): hosts[source]?.ended(set)
         case .advertisingReports(let reports):
             for report in reports {
                 // A fragmented report is complete with its last fragment.
@@ -168,17 +169,29 @@ struct CaptureAnalysis {
     }
 
     private mutating func note(_ report: ScanReport, _ time: Int64) {
-        guard report.kind != .directed else { return }
+        guard report.kind != .directed else {
+            // Directed advertising alone makes no device.
+            found[.remote(report.address)]?.advertising.directedCount += 1
+            return
+        }
+        let key: ObservedSets.Key = report.isExtended ? .extended(identifier: report.set) : .legacy
         change(.remote(report.address)) { device in
             if report.kind == .scanResponse {
-                device.advertising.addScanResponse(report.data, at: time)
+                device.advertising[key].addScanResponse(report.data, at: time)
             } else {
-                device.advertising.hear(report.data, at: time)
-                device.advertising.isConnectable = report.kind == .connectable
-                device.advertising.isScannable = report.kind == .scannable
-                device.advertising.isExtended = report.isExtended
+                device.advertising[key].note(report.kind, Self.extended(report))
+                device.advertising[key].hear(report.data, at: time)
             }
+            device.advertising[key].identifier = report.set
         }
+    }
+
+    private static func extended(_ report: ScanReport) -> Advertisement.Extended? {
+        guard report.isExtended else { return nil }
+        var extended = Advertisement.Extended()
+        extended.secondaryPHY = report.secondaryPHY ?? .le1M
+        extended.isPrimaryCoded = report.primaryPHY == .coded
+        return extended
     }
 
     private mutating func addConnection(_ connection: LEConnection, _ source: Int, _ time: Int64) {

@@ -37,8 +37,7 @@ struct DeviceChoice {
     }
 
     private static func name(_ device: ObservedDevice) -> String? {
-        var content = AdvertisementData(device.advertising.usualData)
-        content.add(device.advertising.usualScanResponse)
+        let content = device.advertising.content
         let table = device.server.table
         let read = TableModel(table).nameHandle.flatMap { table.readings[$0] }.map {
             String(decoding: $0.value, as: UTF8.self)

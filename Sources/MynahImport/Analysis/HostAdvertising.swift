@@ -1,3 +1,4 @@
+import MynahCore
 import MynahHCI
 import MynahSupport
 
@@ -9,70 +10,131 @@ struct HostAdvertising {
         var scanResponse: [UInt8] = []
         /// The advertising interval, in units of 0.625 ms.
         var interval: UInt32?
-        var isConnectable = true
+        var kind = ScanReport.Kind.connectable
+        var extended: Advertisement.Extended?
+        var identifier: UInt8?
+        /// The last number of the set among those that are on at one time.
+        var number: Int?
+        var isOn = false
     }
 
     /// The advertising sets by handle; the key `nil` is for legacy commands, which have no handle.
     private var sets: [UInt8?: Set] = [:]
 
     /// Applies a command; if advertising is on, adds the advertised data to `advertising`.
-    mutating func apply(_ command: HCICommand, _ advertising: inout ObservedAdvertising) {
+    mutating func apply(_ command: HCICommand, _ advertising: inout ObservedSets) {
         var reader = ByteReader(command.parameters)
         switch command.opcode {
         case .leSetAdvertisingParameters:
             guard let minimum = reader.readUInt16(), reader.readUInt16() != nil, let type = reader.readUInt8()
             else { return }
             sets[nil, default: Set()].interval = UInt32(minimum)
-            // ADV_IND and directed advertising.
-            sets[nil, default: Set()].isConnectable = type != 2 && type != 3
-        case .leSetAdvertisingData: sets[nil, default: Set()].data = Self.counted(&reader)
-        case .leSetScanResponseData: sets[nil, default: Set()].scanResponse = Self.counted(&reader)
+            // Other types are ADV_IND and directed advertising.
+            sets[nil, default: Set()].kind =
+                type == 2 ? .scannable : type == 3 ? .nonConnectable : .connectable
+        case .leSetAdvertisingData:
+            sets[nil, default: Set()].data = Self.counted(&reader)
+            showIfOn(nil, &advertising)
+        case .leSetScanResponseData:
+            sets[nil, default: Set()].scanResponse = Self.counted(&reader)
+            showIfOn(nil, &advertising)
         case .leSetAdvertisingEnable:
-            if reader.readUInt8() == 1, let set = sets[nil] { Self.show(set, &advertising) }
-        case .leSetExtendedAdvertisingParameters:
-            guard let handle = reader.readUInt8(), let properties = reader.readUInt16(),
-                let low = reader.readUInt16(), let high = reader.readUInt8()
-            else { return }
-            sets[handle, default: Set()].interval = UInt32(low) | UInt32(high) << 16
-            sets[handle, default: Set()].isConnectable = properties & 1 == 1
+            if reader.readUInt8() == 1 { show(nil, &advertising) } else { sets[nil]?.isOn = false }
+        case .leSetExtendedAdvertisingParameters: setParameters(&reader)
         case .leSetExtendedAdvertisingData:
             guard let handle = reader.readUInt8() else { return }
-            Self.extend(&sets[handle, default: Set()].data, &reader)
+            if Self.extend(&sets[handle, default: Set()].data, &reader) { showIfOn(handle, &advertising) }
         case .leSetExtendedScanResponseData:
             guard let handle = reader.readUInt8() else { return }
-            Self.extend(&sets[handle, default: Set()].scanResponse, &reader)
-        case .leSetExtendedAdvertisingEnable:
-            guard reader.readUInt8() == 1, let count = reader.readUInt8() else { return }
-            for _ in 0..<count {
-                guard let handle = reader.readUInt8(), reader.readBytes(3) != nil else { return }
-                if let set = sets[handle] { Self.show(set, &advertising) }
-            }
+            let isWhole = Self.extend(&sets[handle, default: Set()].scanResponse, &reader)
+            if isWhole { showIfOn(handle, &advertising) }
+        case .leSetExtendedAdvertisingEnable: enable(&reader, &advertising)
         default: break
         }
     }
 
-    private static func show(_ set: Set, _ advertising: inout ObservedAdvertising) {
-        advertising.addData(set.data)
-        advertising.addScanResponse(set.scanResponse)
-        advertising.isConnectable = set.isConnectable
-        // Only the first interval is used, because a device may save power with later ones.
-        if advertising.setInterval == nil, let interval = set.interval {
-            advertising.setInterval = min(max(Int64(interval) * 625, 20_000), 10_240_000)
+    /// Notes that a set has ended, because of a connection or a limit.
+    mutating func ended(_ handle: UInt8) { sets[handle]?.isOn = false }
+
+    /// Notes that legacy advertising has ended because of a connection.
+    mutating func legacyEnded() { sets[nil]?.isOn = false }
+
+    private mutating func setParameters(_ reader: inout ByteReader) {
+        guard let handle = reader.readUInt8(), let properties = reader.readUInt16(),
+            let low = reader.readUInt16(), let high = reader.readUInt8()
+        else { return }
+        var set = sets[handle] ?? Set()
+        set.interval = UInt32(low) | UInt32(high) << 16
+        set.kind = properties & 1 == 1 ? .connectable : properties & 2 == 2 ? .scannable : .nonConnectable
+        set.extended = nil
+        if properties & 0x10 == 0 {
+            var extended = Advertisement.Extended()
+            // The parameters from the longest interval to the transmit power are not needed.
+            if reader.readBytes(3 + 1 + 1 + 1 + 6 + 1 + 1) != nil, let primary = reader.readUInt8(),
+                reader.readUInt8() != nil, let secondary = reader.readUInt8()
+            {
+                extended.isPrimaryCoded = primary == AdvertisingPHY.coded.rawValue
+                extended.secondaryPHY = AdvertisingPHY(rawValue: secondary) ?? .le1M
+                set.identifier = reader.readUInt8()
+            }
+            set.extended = extended
         }
+        sets[handle] = set
+    }
+
+    private mutating func enable(_ reader: inout ByteReader, _ advertising: inout ObservedSets) {
+        guard let isOn = reader.readUInt8(), let count = reader.readUInt8() else { return }
+        // Without handles, all sets are disabled.
+        if isOn == 0, count == 0 { for handle in Array(sets.keys) { sets[handle]?.isOn = false } }
+        for _ in 0..<count {
+            guard let handle = reader.readUInt8(), reader.readBytes(3) != nil else { return }
+            if isOn == 1 { show(handle, &advertising) } else { sets[handle]?.isOn = false }
+        }
+    }
+
+    /// Adds the new data of a set that is on the air.
+    private mutating func showIfOn(_ handle: UInt8?, _ advertising: inout ObservedSets) {
+        if sets[handle]?.isOn == true { show(handle, &advertising) }
+    }
+
+    /// Adds the data of a set that is enabled to the first observed set that is not on.
+    ///
+    /// A host may use one handle after the other for what is one set at any time.
+    private mutating func show(_ handle: UInt8?, _ advertising: inout ObservedSets) {
+        guard var set = sets[handle] else { return }
+        let taken = sets.filter { $0.key != handle && $0.value.isOn }.compactMap(\.value.number)
+        if set.number.map({ taken.contains($0) }) ?? true {
+            set.number = (0...).first { !taken.contains($0) }
+        }
+        set.isOn = true
+        sets[handle] = set
+        guard let number = set.number, number < ObservedSets.limit else { return }
+        var shown = advertising[.ofHost(number)]
+        shown.addData(set.data)
+        shown.addScanResponse(set.scanResponse)
+        shown.note(set.kind, set.extended)
+        shown.identifier = set.identifier
+        // Only the first interval is used, because a device may save power with later ones.
+        if shown.setInterval == nil, let interval = set.interval {
+            shown.setInterval = min(max(Int64(interval) * 625, 20_000), 10_240_000)
+        }
+        advertising[.ofHost(number)] = shown
     }
 
     private static func counted(_ reader: inout ByteReader) -> [UInt8] {
         reader.readUInt8().flatMap { reader.readBytes(Int($0)) } ?? []
     }
 
-    /// Adds a fragment to the data; a fragment that has the whole data or its beginning replaces the data.
-    private static func extend(_ data: inout [UInt8], _ reader: inout ByteReader) {
-        guard let operation = reader.readUInt8(), reader.readUInt8() != nil else { return }
+    /// Adds a fragment to the data, or replaces the data if the operation is complete; returns whether the
+    /// data is complete then.
+    private static func extend(_ data: inout [UInt8], _ reader: inout ByteReader) -> Bool {
+        guard let operation = reader.readUInt8(), reader.readUInt8() != nil else { return false }
         let part = counted(&reader)
         switch operation {
         case 0x01, 0x03: data = part
         case 0x00, 0x02: if data.count + part.count <= 1650 { data += part }
         default: break
         }
+        return operation == 0x02 || operation == 0x03
     }
 }

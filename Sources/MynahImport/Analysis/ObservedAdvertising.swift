@@ -17,15 +17,20 @@ struct ObservedAdvertising: Hashable {
         private(set) var isCut = false
         private var places: [[UInt8]: Int] = [:]
 
-        mutating func add(_ bytes: [UInt8], at time: Int64? = nil) {
+        /// Adds a payload, and returns its index, or `nil` if there are too many.
+        @discardableResult
+        mutating func add(_ bytes: [UInt8], at time: Int64? = nil) -> Int32? {
             if let place = places[bytes] {
                 list[place].count += 1
-            } else if list.count < Self.limit {
-                places[bytes] = list.count
-                list.append(Payload(bytes: bytes, count: 1, time: time))
-            } else {
-                isCut = true
+                return Int32(place)
             }
+            guard list.count < Self.limit else {
+                isCut = true
+                return nil
+            }
+            places[bytes] = list.count
+            list.append(Payload(bytes: bytes, count: 1, time: time))
+            return Int32(list.count - 1)
         }
 
         /// The most frequent payload, or `nil` if there is none.
@@ -40,11 +45,9 @@ struct ObservedAdvertising: Hashable {
         /// The mean time between the first reports of successive payloads, or `nil` if it is not known.
         var period: Duration? {
             let times = list.compactMap(\.time)
-            guard times.count > 1, times.count == list.count, let first = times.first, let last = times.last,
-                last > first
-            else { return nil }
-            let mean = (last - first) / Int64(times.count - 1)
-            return .milliseconds(max(20, (mean + 500) / 1000))
+            guard times.count == list.count else { return nil }
+            let gaps = zip(times.dropFirst(), times).map { $0 - $1 }.filter { $0 > 0 }
+            return UsualTime.between(gaps).map { .milliseconds(max(20, ($0 + 500) / 1000)) }
         }
     }
 
@@ -59,16 +62,47 @@ struct ObservedAdvertising: Hashable {
     ///
     /// A phone that scans in windows misses many events.
     var neededGaps = 4
-    var isConnectable = true
+    /// The last kind of advertising events.
+    private(set) var kind = ScanReport.Kind.connectable
+    /// Whether events of several kinds were seen.
+    private(set) var hasOtherKinds = false
+    /// The PHYs of extended advertising, or `nil` for legacy advertising.
+    private(set) var extended: Advertisement.Extended?
+    /// Whether extended events with several PHYs were seen.
+    private(set) var hasOtherPHYs = false
+    /// The Advertising_SID of extended advertising, or `nil` if there is none.
+    var identifier: UInt8?
+    private var hasKind = false
+    /// The first reports, in the order in which they were heard.
+    private(set) var heard: [Heard] = []
+
+    /// A report that was heard.
+    struct Heard: Hashable {
+        var time: Int64
+        /// The index among the payloads of its kind.
+        var payload: Int32
+        var kind: ScanReport.Kind
+    }
+
+    private static let heardLimit = 10_000
+
+    var isConnectable: Bool { kind == .connectable }
     /// Whether a device that is not connectable is scannable.
-    var isScannable = false
+    var isScannable: Bool { kind == .scannable }
     /// `true` if the device used extended advertising.
-    var isExtended = false
+    var isExtended: Bool { extended != nil }
 
     /// The longest payload that can be on the air, in bytes.
     var room: Int {
         guard isExtended else { return ExactAdvertisement.legacyCapacity }
         return isConnectable ? ExactAdvertisement.connectableCapacity : ExactAdvertisement.extendedCapacity
+    }
+
+    /// A set without reports, with the settings of this one.
+    var unobserved: ObservedAdvertising {
+        var set = ObservedAdvertising()
+        (set.setInterval, set.neededGaps) = (setInterval, neededGaps)
+        return set
     }
 
     /// `true` if no payload was reported.
@@ -82,12 +116,25 @@ struct ObservedAdvertising: Hashable {
 
     mutating func addData(_ bytes: [UInt8]) { data.add(bytes) }
     mutating func addScanResponse(_ bytes: [UInt8], at time: Int64? = nil) {
-        scanResponses.add(bytes, at: time)
+        let index = scanResponses.add(bytes, at: time)
+        if let index, let time { note(Heard(time: time, payload: index, kind: .scanResponse)) }
+    }
+
+    /// Notes the kind and the PHYs of advertising events.
+    mutating func note(_ kind: ScanReport.Kind, _ extended: Advertisement.Extended?) {
+        hasOtherKinds = hasOtherKinds || hasKind && kind != self.kind
+        hasOtherPHYs = hasOtherPHYs || hasKind && extended != self.extended
+        (self.kind, self.extended, hasKind) = (kind, extended, true)
+    }
+
+    private mutating func note(_ report: Heard) {
+        if heard.count < Self.heardLimit { heard.append(report) }
     }
 
     /// Adds a report of advertising data.
     mutating func hear(_ bytes: [UInt8], at time: Int64) {
-        data.add(bytes, at: time)
+        let index = data.add(bytes, at: time)
+        if let index { note(Heard(time: time, payload: index, kind: kind)) }
         defer { lastReport = time }
         guard let lastReport, gaps.count < 10_000 else { return }
         // One event is sent on up to three channels within 10 ms (Core Specification, Vol 6, Part B,

@@ -32,7 +32,9 @@ package enum CaptureReader {
             records = CaptureRecords(AirTranslator(keys), receive)
             try read(bytes, into: &records)
         }
-        return Outcome(warnings: try records.end(), unreadable: records.unreadable)
+        var outcome = Outcome(warnings: try records.end(), unreadable: records.unreadable)
+        if !records.hasEncryptedLink, let warning = keys.uselessWarning { outcome.warnings.append(warning) }
+        return outcome
     }
 
     private static func read(

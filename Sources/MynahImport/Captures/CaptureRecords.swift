@@ -45,6 +45,8 @@ struct CaptureRecords {
 
     /// The number of encrypted packets from the air that could not be decrypted, by peripheral.
     var unreadable: [DeviceAddress?: Int] { air?.unreadable ?? [:] }
+    /// Whether a sniffer heard a link that was encrypted.
+    var hasEncryptedLink: Bool { air?.hasEncryptedLink ?? false }
 
     /// Whether the capture has only packets from the air, which were not translated.
     var hasOnlyAir: Bool { packetCount == 0 && airCount > 0 && air == nil }

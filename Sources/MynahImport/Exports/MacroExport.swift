@@ -48,7 +48,11 @@ enum MacroExport {
         mutating func take(_ element: XMLElement) throws(ImportProblem) -> Bool {
             switch element.name {
             // An app discovers the services that it uses anyway.
-            case "assert-service", "assert-server-service": return true
+            case "assert-service", "assert-server-service":
+                let uuid = element.attributes["uuid"].flatMap { BluetoothUUID($0) }.map { " \($0.shortest)" }
+                let assertion = "line \(element.line): <\(element.name)>\(uuid ?? "")"
+                phone.notes.append("\(assertion) is left out; an app finds the services that it uses")
+                return true
             case "sleep":
                 guard let text = element.attributes["timeout"], let wait = Int64(text), wait >= 0,
                     wait <= 3_600_000

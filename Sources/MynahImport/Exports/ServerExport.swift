@@ -25,9 +25,10 @@ enum ServerExport {
         guard !profile.services.isEmpty else {
             throw ImportProblem("it has no service that a profile can have", onLine: root.line)
         }
-        profile.advertising = ImportedAdvertising(
-            name: profile.name, services: profile.services.map(\.uuid),
-            because: "the file has no advertising")
+        profile.advertising.append(
+            ImportedAdvertising(
+                name: profile.name, services: profile.services.map(\.uuid),
+                because: "the file has no advertising"))
         return (profile, warnings)
     }
 

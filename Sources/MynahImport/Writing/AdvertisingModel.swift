@@ -1,6 +1,26 @@
 import MynahCore
 import MynahSupport
 
+extension [ImportedAdvertising] {
+    /// The advertising sets that were on the air, or none if nothing was seen.
+    init(_ observed: ObservedSets, appearance: UInt16?) {
+        let sets = observed.sets
+        self = sets.prefix(ObservedSets.limit).map { ImportedAdvertising($0, appearance: appearance) }
+        guard !isEmpty else { return }
+        for index in indices { self[index].noteIdentifier(sets[index], number: index) }
+        if sets.count > count {
+            let others = (sets.count - count).counting("advertising set")
+            self[0].notes.append(
+                "\(others) more \(sets.count - count == 1 ? "was" : "were") seen, and left out")
+        }
+        if observed.directedCount > 0 {
+            let events = observed.directedCount.counting("directed advertising event")
+            self[0].notes.append(
+                "\(events) \(observed.directedCount == 1 ? "was" : "were") seen, and left out")
+        }
+    }
+}
+
 extension ImportedAdvertising {
     /// Makes the advertising that was on the air, byte for byte.
     ///
@@ -12,8 +32,8 @@ extension ImportedAdvertising {
         notes += data.notes + response.notes
         advertisement.isConnectable = observed.isConnectable
         advertisement.isScannable = observed.isConnectable || observed.isScannable
-        if observed.isExtended {
-            advertisement.extended = Advertisement.Extended()
+        if let extended = observed.extended {
+            advertisement.extended = extended
             advertisement.isScannable = !observed.isConnectable && observed.isScannable
         }
         advertisement.flags = data.flags
@@ -26,8 +46,25 @@ extension ImportedAdvertising {
         } else {
             notes.append("too few advertisements were seen to know the interval")
         }
+        if advertisement.extended != nil, advertisement.isScannable,
+            (try? AccessoryAdvertising.compose(advertisement))?.scanResponse.isEmpty == true
+        {
+            advertisement.isScannable = false
+            notes.append("it was scannable, but its scan response was not seen")
+        }
         if !observed.hasScanResponse, advertisement.isScannable { notes.append("no scan response was seen") }
+        if observed.hasOtherKinds {
+            let kinds = "its events were connectable or scannable at times, and not at others"
+            notes.append("\(kinds); this is what they were at last")
+        }
+        if observed.hasOtherPHYs { notes.append("its PHYs changed; these are the last") }
         addChanges(observed)
+    }
+
+    /// Notes an identifier that is not the one that the set gets from its place.
+    fileprivate mutating func noteIdentifier(_ observed: ObservedAdvertising, number: Int) {
+        guard let identifier = observed.identifier, Int(identifier) != number else { return }
+        notes.append("its Advertising_SID was \(identifier), which is not kept: sets are numbered from 0")
     }
 
     /// Makes the advertising of a device whose real advertising is not known; `because` is the reason.
@@ -102,7 +139,8 @@ extension ImportedAdvertising {
             // Two contents may just be two states of the device.
             guard contents.count > 2, contents.allSatisfy({ $0.bytes.count <= observed.room }),
                 let changed = Self.changedStructures(contents), let period,
-                let added = values(at: changed, of: contents, in: payload)
+                (payload == .data ? advertisement.data : advertisement.scanResponse).raw.isEmpty,
+                let added = Self.values(at: changed, of: contents, in: payload)
             else {
                 let usual = payload == .data ? observed.usualData : observed.usualScanResponse
                 notes.append(Self.note(on: seen, usual, payload))
@@ -124,11 +162,17 @@ extension ImportedAdvertising {
         return first.indices.filter { index in contents.contains { $0[index] != first[index] } }
     }
 
-    private func values(
+    /// Whether several payloads differ only in values that a profile can change.
+    static func hasChangingValues(_ seen: ObservedAdvertising.Payloads) -> Bool {
+        let contents = seen.list.map { [ADStructure].decode($0.bytes).structures }
+        guard contents.count > 2, let changed = changedStructures(contents) else { return false }
+        return values(at: changed, of: contents, in: .data) != nil
+    }
+
+    private static func values(
         at changed: [Int], of contents: [[ADStructure]], in payload: AdvertisingPayload
     ) -> [ImportedAdvertisedValue]? {
-        let own = payload == .data ? advertisement.data : advertisement.scanResponse
-        guard own.raw.isEmpty, let first = contents.first else { return nil }
+        guard let first = contents.first else { return nil }
         var values: [ImportedAdvertisedValue] = []
         for index in changed {
             let type = first[index].type

@@ -6,6 +6,9 @@ extension ImportedProfile {
     static let ruleLimit = 2048
     /// The ATT_MTU that Mynah's devices offer by default.
     private static let usualMTU = 517
+    /// The time by which values of a recording may be out of order without a clock that was set back, in
+    /// microseconds.
+    static let smallJump: Int64 = 1_000_000
     /// The maximum number of values of one recording.
     static let recordingLimit = 100_000
 
@@ -13,8 +16,7 @@ extension ImportedProfile {
     init(_ device: ObservedDevice, fallback: String) {
         let server = device.server
         let table = TableModel(server.table)
-        var advertised = AdvertisementData(device.advertising.usualData)
-        advertised.add(device.advertising.usualScanResponse)
+        let advertised = device.advertising.content
         let read = table.nameHandle.flatMap { server.table.readings[$0] }.flatMap {
             PlainText.name(String(decoding: $0.value, as: UTF8.self))
         }
@@ -36,9 +38,7 @@ extension ImportedProfile {
         if device.otherParametersCount > 0 {
             notes.append("it requested other connection parameters later; these are the first")
         }
-        if !device.advertising.isEmpty {
-            advertising = ImportedAdvertising(device.advertising, appearance: appearance)
-        }
+        advertising = [ImportedAdvertising](device.advertising, appearance: appearance)
         if !server.isDiscovered { notes.append("no connection to the device was seen") }
         if device.usesEnhancedATT {
             notes.append("some requests went over Enhanced ATT (EATT), which is not imported")
@@ -56,11 +56,13 @@ extension ImportedProfile {
                 characteristics: service.characteristics.map(model.characteristic),
                 notes: service.notes)
         }
-        if advertising == nil {
+        if advertising.isEmpty {
             // The number of a connection, or an address, is not a name.
-            advertising = ImportedAdvertising(
-                name: deviceName, services: services.filter(\.isPrimary).map(\.uuid),
-                because: "no advertisement of the device was seen")
+            advertising = [
+                ImportedAdvertising(
+                    name: deviceName, services: services.filter(\.isPrimary).map(\.uuid),
+                    because: "no advertisement of the device was seen")
+            ]
         }
         notes += StrayNotes(server, table).texts
         limitTurns()
@@ -252,7 +254,7 @@ private struct CharacteristicModel {
             result.notes.append("only the first \(limit) values are kept")
             best.places.removeLast(max(0, best.places.count - limit))
         }
-        let start = best.start ?? server.sent.time(at: first)
+        var start = best.start ?? server.sent.time(at: first)
         let long = best.places.count { server.sent.value(at: $0).count > GATT.maximumValueLength }
         if long > 0 {
             let values = long.counting("value is", "values are")
@@ -263,7 +265,9 @@ private struct CharacteristicModel {
             let value = server.sent.value(at: place)
             guard value.count <= GATT.maximumValueLength else { return nil }
             // The recording must not end if the clock was set back during the capture.
-            last = min(max(last, server.sent.time(at: place) &- start), ImportedProfile.longestTime)
+            let time = server.sent.time(at: place)
+            if time &- start < last - ImportedProfile.smallJump { start = time &- last }
+            last = min(max(last, time &- start), ImportedProfile.longestTime)
             return .init(time: last, value: value)
         }
     }

@@ -39,8 +39,7 @@ struct ImportedPhone {
     /// Throws an error if the capture shows no use of the device.
     init(_ device: ObservedDevice, name: String) throws(ImportProblem) {
         self.device = name
-        var content = AdvertisementData(device.advertising.usualData)
-        content.add(device.advertising.usualScanResponse)
+        let content = device.advertising.content
         advertised = content.serviceUUIDs.filter { ImportedAdvertising.isService($0) }
         localName = content.isNameComplete ? content.localName.flatMap { PlainText.name($0) } : nil
         let server = device.server

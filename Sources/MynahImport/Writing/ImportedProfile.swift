@@ -102,7 +102,8 @@ struct ImportedProfile {
     ///
     /// `delay` is the time from the connection to the request, in microseconds.
     var parameters: (range: ConnectionParameterRange, delay: Int64)?
-    var advertising: ImportedAdvertising?
+    /// The advertising sets; empty if the device does not advertise.
+    var advertising: [ImportedAdvertising] = []
     var services: [Service] = []
     /// The states by number: `true` if the state ends with the link.
     var states: [Bool] = []
@@ -122,7 +123,7 @@ extension ImportedProfile {
     var endingVariables: [String] { states.indices.filter { states[$0] }.map { stateVariables[$0] } }
 }
 
-/// The advertising of an imported device, with notes about the parts that a profile cannot express.
+/// An advertising set of an imported device, with notes about the parts that a profile cannot express.
 struct ImportedAdvertising {
     /// The advertisement, whose local name is `nil` if the device does not advertise a name.
     var advertisement = Advertisement()

@@ -92,7 +92,7 @@ struct ProfileText {
         add(0, "mynah: 1")
         add(0, "name: \(Self.quoted(profile.name))")
         writeIdentity()
-        if let advertising = profile.advertising { write(advertising) }
+        writeAdvertising()
         writeVariables()
         guard !profile.services.isEmpty else { return }
         add(0, "")
@@ -168,37 +168,57 @@ struct ProfileText {
         }
     }
 
-    private mutating func write(_ advertising: ImportedAdvertising) {
-        let content = advertising.advertisement
+    /// Writes one set as a mapping, and several as a list.
+    private mutating func writeAdvertising() {
+        guard let first = profile.advertising.first else { return }
         add(0, "")
-        note(0, advertising.notes)
+        guard profile.advertising.count > 1 else {
+            note(0, first.notes)
+            add(0, "advertising:")
+            let start = lines.count
+            write(first, at: 1)
+            if lines.count == start { lines[start - 1] += " {}" }
+            return
+        }
         add(0, "advertising:")
-        let start = lines.count
-        defer { if lines.count == start { lines[start - 1] += " {}" } }
+        for advertising in profile.advertising {
+            note(1, advertising.notes)
+            let start = lines.count
+            write(advertising, at: 2)
+            if lines.count == start {
+                add(1, "- {}")
+            } else {
+                lines[start] = "  - " + lines[start].dropFirst(4)
+            }
+        }
+    }
+
+    private mutating func write(_ advertising: ImportedAdvertising, at depth: Int) {
+        let content = advertising.advertisement
         let name = profile.deviceName ?? profile.name
         let isNamed = content.data.raw.contains {
             $0.type == .completeLocalName || $0.type == .shortenedLocalName
         }
         if content.localName != name, !(content.localName == nil && isNamed) {
-            add(1, "localName: \(Self.quoted(content.localName ?? ""))")
+            add(depth, "localName: \(Self.quoted(content.localName ?? ""))")
         }
         let hasRawFlags = content.data.raw.contains { $0.type == .flags }
         if content.flags != Advertisement.usualFlags, !hasRawFlags {
-            add(1, "flags: " + (content.flags.map { "0x" + Hex.encode([$0]) } ?? "none"))
+            add(depth, "flags: " + (content.flags.map { "0x" + Hex.encode([$0]) } ?? "none"))
         }
-        if content.extended != nil { add(1, "extended: true") }
-        if !content.isConnectable { add(1, "connectable: false") }
+        if let extended = content.extended { add(depth, "extended: \(Self.words(extended))") }
+        if !content.isConnectable { add(depth, "connectable: false") }
         if !content.isConnectable, content.extended == nil, !content.isScannable {
-            add(1, "scannable: false")
+            add(depth, "scannable: false")
         }
-        if content.extended != nil, content.isScannable { add(1, "scannable: true") }
-        if let interval = content.interval { add(1, "interval: \(Self.milliseconds(interval))") }
-        if let every = advertising.every { add(1, "every: \(every.text)") }
-        write(content.data, advertising.values.filter { $0.payload == .data }, at: 1)
+        if content.extended != nil, content.isScannable { add(depth, "scannable: true") }
+        if let interval = content.interval { add(depth, "interval: \(Self.milliseconds(interval))") }
+        if let every = advertising.every { add(depth, "every: \(every.text)") }
+        write(content.data, advertising.values.filter { $0.payload == .data }, at: depth)
         guard content.scanResponse != Advertisement.Contents() else { return }
-        add(1, "scanResponse:")
-        if let name = content.scanResponse.localName { add(2, "localName: \(Self.quoted(name))") }
-        write(content.scanResponse, advertising.values.filter { $0.payload == .scanResponse }, at: 2)
+        add(depth, "scanResponse:")
+        if let name = content.scanResponse.localName { add(depth + 1, "localName: \(Self.quoted(name))") }
+        write(content.scanResponse, advertising.values.filter { $0.payload == .scanResponse }, at: depth + 1)
     }
 
     private mutating func write(
@@ -263,6 +283,15 @@ struct ProfileText {
                 ? "- {\(keyName): \(entry.key), value: \(entry.value)}" : "\(entry.key): \(entry.value)"
             add(depth + 1, line, entry.name)
         }
+    }
+
+    private static let phyWords: [AdvertisingPHY: String] = [.le1M: "1M", .le2M: "2M", .coded: "coded"]
+
+    /// Returns the PHYs of extended advertising, as a profile has them.
+    private static func words(_ extended: Advertisement.Extended) -> String {
+        guard extended != Advertisement.Extended() else { return "true" }
+        let data = phyWords[extended.secondaryPHY] ?? "1M"
+        return extended.isPrimaryCoded ? "{data: \(data), primary: coded}" : "{data: \(data)}"
     }
 
     /// Returns bytes, or a value that has each of the observed byte sequences in turn.

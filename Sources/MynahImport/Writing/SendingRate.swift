@@ -2,7 +2,7 @@
 ///
 /// A frame is a number of values that are sent in quick succession.
 struct SendingRate {
-    /// The mean time between two values, in microseconds, or `nil` if there is only one value.
+    /// The usual time between two values, in microseconds, or `nil` if there is only one value.
     private(set) var interval: Int64?
     /// The values of the first frame, or an empty list if the values did not come in frames.
     private(set) var frame: [ArraySlice<UInt8>] = []
@@ -14,11 +14,11 @@ struct SendingRate {
 
     /// Measures the rate of values, which must be in order of time.
     init(_ values: [ImportedProfile.RecordedValue]) {
-        guard let first = values.first, let last = values.last, values.count > 1 else { return }
-        interval = (last.time - first.time) / Int64(values.count - 1)
-        guard let starts = Self.frames(values), starts.count > 1, let final = starts.last else { return }
+        interval = UsualTime.between(zip(values.dropFirst(), values).map { $0.time - $1.time })
+        guard let starts = Self.frames(values), starts.count > 1 else { return }
         let length = starts[1]
-        framePeriod = (values[final].time - first.time) / Int64(starts.count - 1)
+        let begins = starts.map { values[$0].time }
+        framePeriod = UsualTime.between(zip(begins.dropFirst(), begins).map { $0 - $1 }) ?? 0
         interval = framePeriod / Int64(length)
         frame = values[..<length].map(\.value)
     }

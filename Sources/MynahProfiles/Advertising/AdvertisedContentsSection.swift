@@ -66,20 +66,26 @@ struct AdvertisedContentsSection {
                 .init(company: UInt16($0.key), data: $0.value.longest)
             }
             checkOverflowArea(of: result.change, at: node)
-            result.add(entries.map(\.value), payload) { .manufacturerData($0) }
+            result.add(located(entries), payload) { .manufacturerData($0) }
         }
         if let node = fields[Self.serviceData] {
             let entries = KeyedValues(node, Self.serviceData.name, "service", scope, reader).read(
                 Kind<BluetoothUUID>.uuid(of: .service), called: "service"
             ) { uuid, _ in "\(uuid)" }
             result.change.serviceData = entries.map { .init(uuid: $0.key, data: $0.value.longest) }
-            result.add(entries.map(\.value), payload) { .serviceData($0) }
+            result.add(located(entries), payload) { .serviceData($0) }
         }
         fields.read(Self.txPower, into: &result.change.txPower)
         if let appearance = fields.read(Self.appearance) { result.change.appearance = number(appearance) }
         fields.read(Self.raw, into: &result.change.raw)
         checkRaw(result.change)
         return result
+    }
+
+    private func located<Key>(_ entries: [KeyedValues.Entry<Key>]) -> [(
+        bytes: AdvertisedBytes, location: String
+    )] {
+        entries.map { ($0.value, reader.location(of: $0.mark)) }
     }
 
     private func number(_ appearance: AdvertisedAppearance?) -> UInt16? {
@@ -136,12 +142,14 @@ struct AdvertisedContentsSection {
 
 extension AdvertisedContentsSection.Result {
     fileprivate mutating func add(
-        _ entries: [AdvertisedBytes], _ payload: AdvertisingPayload,
+        _ entries: [(bytes: AdvertisedBytes, location: String)], _ payload: AdvertisingPayload,
         _ place: (Int) -> AdvertisedValue.Place
     ) {
         for (index, entry) in entries.enumerated() {
-            guard case .changing(let definition) = entry else { continue }
-            values.append(AdvertisedValue(payload: payload, place: place(index), definition: definition))
+            guard case .changing(let definition) = entry.bytes else { continue }
+            values.append(
+                AdvertisedValue(
+                    payload: payload, place: place(index), location: entry.location, definition: definition))
         }
     }
 }
@@ -168,6 +176,13 @@ private struct KeyedValues {
     let scope: FieldScope
     let reader: FormatReader
 
+    /// A value with its key, and the position of the key.
+    struct Entry<Key> {
+        var key: Key
+        var value: AdvertisedBytes
+        var mark: SourceMark?
+    }
+
     init(
         _ node: YAMLNode, _ what: String, _ keyName: String, _ scope: FieldScope, _ reader: FormatReader
     ) {
@@ -176,8 +191,8 @@ private struct KeyedValues {
 
     func read<Key: Hashable>(
         _ kind: Kind<Key>, called: String, name: (Key, YAMLNode) -> String
-    ) -> [(key: Key, value: AdvertisedBytes)] {
-        var list: [(Key, AdvertisedBytes)] = []
+    ) -> [Entry<Key>] {
+        var list: [Entry<Key>] = []
         guard case .sequence = node else {
             var seen: Set<Key> = []
             for (keyNode, value) in reader.members(node, what) {
@@ -187,7 +202,7 @@ private struct KeyedValues {
                 if !seen.insert(key).inserted {
                     reader.error(at: keyNode, "\(what) has \(name(key, keyNode)) twice")
                 }
-                list.append((key, bytes))
+                list.append(Entry(key: key, value: bytes, mark: keyNode.mark))
             }
             return list
         }
@@ -202,13 +217,15 @@ private struct KeyedValues {
             guard let key = kind.read(keyNode, called, reader),
                 let bytes = bytes(valueNode, name(key, keyNode))
             else { continue }
-            list.append((key, bytes))
+            list.append(Entry(key: key, value: bytes, mark: keyNode.mark))
         }
         return list
     }
 
     private func bytes(_ node: YAMLNode, _ name: String) -> AdvertisedBytes? {
         guard case .mapping = node else { return reader.bytes(node, what).map { .constant($0) } }
+        var scope = scope
+        scope.allowsTexts = false
         let value =
             FieldsSection.isTyped(node)
             ? FieldsSection(reader: reader, scope: scope).value(node, of: name, usual: nil).value

@@ -8,6 +8,8 @@ package struct AdvertisedValue: Sendable {
     package var payload: AdvertisingPayload
     /// The field of the payload that contains the value, with the index of the entry in this field.
     package var place: Place
+    /// The value's position in the profile, as `strap.yaml:4:9`.
+    package var location = ""
     /// The generator that makes the bytes.
     package var definition: any GeneratorDefinition
     /// The time between two changes of the value.
@@ -17,6 +19,16 @@ package struct AdvertisedValue: Sendable {
     package enum Place: Hashable, Sendable {
         case manufacturerData(Int)
         case serviceData(Int)
+    }
+
+    /// The field that has the value, in words.
+    package var fieldWords: String {
+        let field =
+            switch place {
+            case .manufacturerData: "manufacturerData"
+            case .serviceData: "serviceData"
+            }
+        return payload == .data ? field : "\(field) of the scan response"
     }
 
     /// The value at the start of the device, made with the seed 0.

@@ -9,6 +9,8 @@ package struct AdvertisingRequest: Hashable, Sendable {
     package var change = AdvertisementChange()
     /// Whether the set or the device advertises, or `nil` for no change.
     package var isOn: Bool?
+    /// The position in the profile, as `strap.yaml:4:9`, or `nil` if the request is of a test.
+    package var location: String?
 
     /// The keys of the fields that can change.
     package static var fieldKeys: [String] { AdvertisingSection.changeable.map(\.name) }
@@ -76,7 +78,10 @@ enum AdvertisementChangeSection {
             )
             .map { AdvertisingRequest(isOn: $0) }
         }
-        return readAsked(node, in: FaultScope(profile, isWhole: true), reader, isChecked: true)
+        let scope = FaultScope(profile, isWhole: true)
+        guard var request = readAsked(node, in: scope, reader, isChecked: true) else { return nil }
+        request.location = reader.location(of: node.mark)
+        return request
     }
 
     /// Parses the request of a test.
@@ -112,6 +117,11 @@ enum AdvertisementChangeSection {
         guard let set = change.applied(to: advertisement).sets.first(where: { $0.name == name }) else {
             return
         }
+        check(set, changedFrom: advertisement, fields)
+    }
+
+    /// Reports the first reason why a changed set cannot be advertised.
+    static func check(_ set: Advertisement, changedFrom advertisement: Advertisement, _ fields: Fields) {
         let errorsBefore = fields.reader.errorCount
         let isLegacy =
             advertisement.extended == nil && advertisement.otherSets.isEmpty && advertisement.address == nil
@@ -126,7 +136,8 @@ enum AdvertisementChangeSection {
         AdvertisingSection.check(set, fields)
         guard fields.reader.errorCount == errorsBefore else { return }
         do throws(AdvertisementError) {
-            _ = try AccessoryAdvertising.compose(set)
+            let exact = try AccessoryAdvertising.compose(set)
+            AdvertisingSection.checkResponse(exact, of: set, fields)
         } catch {
             let advice = AdvertisingSection.advice(on: error, set)
             fields.reader.error(at: fields.mark(of: error.field), "\(error)" + advice)

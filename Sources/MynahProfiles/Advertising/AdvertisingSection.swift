@@ -287,13 +287,30 @@ enum AdvertisingSection {
             return
         }
         do throws(AdvertisementError) {
-            _ = try AccessoryAdvertising.compose(advertisement)
+            let exact = try AccessoryAdvertising.compose(advertisement)
+            checkResponse(exact, of: advertisement, fields)
         } catch {
             let isInResponse = error.payload != .data && error.field.contains(".")
             reader.error(
                 at: isInResponse ? marks(of: fields)[error.field] : fields.mark(of: error.field),
                 "\(error)" + advice(on: error, advertisement))
         }
+    }
+
+    /// Reports a scannable extended set without data, which a controller refuses to enable (Core
+    /// Specification, Vol 4, Part E, 7.8.56).
+    static func checkResponse(
+        _ exact: ExactAdvertisement, of advertisement: Advertisement, _ fields: Fields
+    ) {
+        guard advertisement.extended != nil, advertisement.isScannable, !advertisement.isConnectable,
+            exact.scanResponse.isEmpty
+        else { return }
+        fields.reader.error(
+            at: fields[scannable]?.mark ?? fields.mark,
+            """
+            extended advertising that is scannable needs data for its scan response; write localName or \
+            scanResponse, or scannable: false
+            """)
     }
 
     private static func isNotScannable(_ advertisement: Advertisement) -> String {

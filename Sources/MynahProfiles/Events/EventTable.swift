@@ -126,7 +126,8 @@ package enum EventTable {
         Row(.stateChanged, .nothing, Shapes.state), Row(.radioLost, .nothing, Shapes.message),
         Row(.radioRecovered, .nothing), Row(.radioUsed, .nothing, Shapes.radio),
         Row(.advertisingStarted, .nothing, Shapes.advertising),
-        Row(.advertisingChanged, .nothing, Shapes.advertising), Row(.advertisingStopped, .nothing),
+        Row(.advertisingChanged, .nothing, Shapes.advertising),
+        Row(.advertisingStopped, .nothing, Shapes.advertisingEnd),
     ]
 
     /// The events of `mynah air`.

@@ -75,6 +75,8 @@ enum PayloadFields {
         if case .advertising(let report) = $0 { report } else { .silent }
     }
 
+    static let advertisingEnd = [advertisingShape.optional("reason", \.endReason)]
+
     static let advertising = [
         advertisingShape.always("on", \.isOn), advertisingShape.always("data", \.data),
         advertisingShape.always("scanResponse", \.scanResponse),
@@ -316,6 +318,12 @@ extension PayloadFields {
 // MARK: - Fields that are parts of a value
 
 extension AdvertisingReport {
+    /// The reason why the radio does not advertise although it was asked to, or `nil` if there is none.
+    fileprivate var endReason: String? {
+        get { isOn ? nil : omitted.first { $0.item == Omission.centrals }?.reason }
+        set { omitted = newValue.map { [Omission(item: Omission.centrals, reason: $0)] } ?? [] }
+    }
+
     fileprivate var shortestInterval: Duration? {
         get { interval?.lowerBound }
         set { interval = newValue.map { $0...max($0, longerInterval ?? $0) } }

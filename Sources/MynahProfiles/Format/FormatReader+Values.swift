@@ -3,6 +3,18 @@ import MynahSupport
 
 // Parsing of scalars with a certain meaning.
 extension FormatReader {
+    /// Warns about a decimal number such as `0400`, which may be meant to be octal or hexadecimal.
+    func warnIfAmbiguous(_ text: String, _ what: String, at node: YAMLNode) {
+        guard (2...20).contains(text.utf8.count), text.hasPrefix("0"),
+            text.utf8.allSatisfy({
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+            })
+        else { return }
+        let digits = text.drop { $0 == "0" }
+        let number = digits.isEmpty ? "0" : digits
+        warning(at: node.mark, "\(what) \(text) is the number \(number); write \(number), or 0x\(text)")
+    }
+
     func integer(_ node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
         text(node, what).flatMap { integer($0, at: node, what, in: range) }
     }

@@ -48,6 +48,13 @@ final class FormatReader {
         }
     }
 
+    /// The position of a mark in words, as `strap.yaml:4:9`, or a path in a profile that was JSON.
+    func location(of mark: SourceMark?) -> String {
+        let issue = origin.issue(.error, at: mark, "")
+        let place = issue.path ?? issue.mark.map { "\($0.line):\($0.column)" }
+        return ([issue.file] + [place].compactMap { $0 }).joined(separator: ":")
+    }
+
     func error(at node: YAMLNode?, _ message: @autoclosure () -> String) {
         note(.error, at: node?.mark, message())
     }

@@ -16,7 +16,10 @@ struct GeneratorSection {
 
     private var shape: FieldRange { field.shape }
 
-    static func read(_ node: YAMLNode, of field: FieldReader, _ reader: FormatReader) -> FieldGenerator? {
+    /// Parses a generator; `allowsTexts` says whether the value may be a text with numbers in braces instead.
+    static func read(
+        _ node: YAMLNode, of field: FieldReader, allowsTexts: Bool = true, _ reader: FormatReader
+    ) -> FieldGenerator? {
         guard case .mapping(let mapping) = node, let wordNode = mapping["generate"] else {
             reader.error(at: node, "\(field.name) must be a value, or a generator as in {generate: toggle}")
             return nil
@@ -34,12 +37,13 @@ struct GeneratorSection {
         let table = kind.table
         guard let fields = reader.fields(node, table) else { return nil }
         guard kind.suits(field.shape) else {
+            let isText = field.shape.kind == .text && allowsTexts
             let suiting = FieldGeneratorKind.allCases.filter { $0.suits(field.shape) }.map(\.rawValue)
             reader.error(
                 at: wordNode,
                 """
                 \(field.name) is \(field.shape.typeName), which \(word) does not make; \
-                \(Words.list(suiting, "or")) does\(field.shape.kind == .text ? Self.textWithNumbers : "")
+                \(Words.list(suiting, "or")) does\(isText ? Self.textWithNumbers : "")
                 """)
             return nil
         }

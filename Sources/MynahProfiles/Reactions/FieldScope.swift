@@ -8,6 +8,9 @@ struct FieldScope {
     /// The layout of the written value, or `nil` outside of rules and if the layout is not known.
     var layout: ValueLayout?
 
+    /// Whether a value may be a text with numbers in braces.
+    var allowsTexts = true
+
     /// Example fields of a written value, with which references to fields are checked.
     var written: [NamedField] {
         guard let layout else { return [] }

@@ -252,7 +252,10 @@ struct ReactionSection {
         guard let text = reader.text(node, name) else { return nil }
         let isPlain = node.scalar?.isPlain == true
         if isPlain, scope.variables[text] != nil { return .variable(text) }
-        if shape.isNumber, isPlain, let number = WrittenNumber.decimal(text) { return .number(number) }
+        if shape.isNumber, isPlain, let number = WrittenNumber.decimal(text) {
+            reader.warnIfAmbiguous(text, field.name, at: node)
+            return .number(number)
+        }
         switch shape.kind {
         case .boolean: return reader.bool(node, name).map { .text($0 ? "true" : "false") }
         case .bytes: return reader.bytes(node, name).map { .text(Hex.encode($0)) }
@@ -307,8 +310,10 @@ struct ReactionSection {
     }
 
     /// Parses the characteristic on which a value is sent.
-    private func target(_ named: YAMLNode?, at node: YAMLNode) -> AttributeTree.Position? {
-        guard let position = named == nil ? position : named.flatMap({ self.position($0) }) else {
+    private func target(
+        _ named: YAMLNode?, at node: YAMLNode, of key: String = "to"
+    ) -> AttributeTree.Position? {
+        guard let position = named == nil ? position : named.flatMap({ self.position($0, key) }) else {
             if named == nil {
                 reader.error(
                     at: node,
@@ -328,14 +333,14 @@ struct ReactionSection {
         return nil
     }
 
-    private func position(_ node: YAMLNode) -> AttributeTree.Position? {
-        guard let text = reader.text(node, "to") else { return nil }
+    private func position(_ node: YAMLNode, _ key: String) -> AttributeTree.Position? {
+        guard let text = reader.text(node, key) else { return nil }
         do throws(AttributeName.Problem) {
             let position = try AttributeName(parsing: text).resolve(in: index)
             if position.characteristic != nil, position.descriptor == nil { return position }
-            reader.error(at: node, "to must name a characteristic, not \(Words.quote(text))")
+            reader.error(at: node, "\(key) must name a characteristic, not \(Words.quote(text))")
         } catch {
-            reader.error(at: node, "to: \(error.message)")
+            reader.error(at: node, "\(key): \(error.message)")
         }
         return nil
     }
@@ -354,11 +359,30 @@ struct ReactionSection {
 
     /// Parses the characteristics whose values are sent: the rule's own for `now`, or those in a list.
     private func notified(_ node: YAMLNode) -> [AttributeTree.Position] {
+        let name = Self.notify.name
         if node.scalar?.string == "now", trigger != .link { return target(nil, at: node).map { [$0] } ?? [] }
         if case .sequence = node {
-            return reader.elements(node, "notify").compactMap { target($0, at: $0) }
+            return reader.elements(node, name).compactMap { element in
+                refusesNow(element, isInList: true) ? nil : target(element, at: element, of: name)
+            }
         }
-        return target(node, at: node).map { [$0] } ?? []
+        if refusesNow(node, isInList: false) { return [] }
+        return target(node, at: node, of: name).map { [$0] } ?? []
+    }
+
+    /// Reports the word `now` where it does not mean the rule's own characteristic.
+    private func refusesNow(_ node: YAMLNode, isInList: Bool) -> Bool {
+        guard let text = node.scalar?.string, text.lowercased() == "now" else { return false }
+        let problem =
+            if trigger == .link {
+                "now is a rule's own characteristic, and the device has none; name one, as in notify: 2A37"
+            } else if isInList {
+                "now is no element of a list; write notify: now, or a list as in [2A37]"
+            } else {
+                "notify has no \(Words.quote(text)); write notify: now"
+            }
+        reader.error(at: node, problem)
+        return true
     }
 
     private func refusal(_ fields: Fields) -> ATTError? {

@@ -82,6 +82,7 @@ extension [VariableCondition] {
             return nil
         }
         if let number = WrittenNumber.decimal(operand) {
+            reader.warnIfAmbiguous(operand, name, at: node)
             return VariableCondition(name, comparison, .number(number))
         }
         guard operand.count >= 2, operand.first == "\"", operand.last == "\"" else {

@@ -54,6 +54,7 @@ enum VariablesSection {
                 quote it
                 """)
         }
+        reader.warnIfAmbiguous(text, "the variable \(name)", at: node)
         return number(text, name, at: node, reader) ?? self.text(text, name, at: node, reader)
     }
 

@@ -12,7 +12,7 @@ struct WrittenComparison {
     static func read(_ node: YAMLNode, _ name: String, _ reader: FormatReader) -> [WrittenComparison] {
         let members = reader.members(node, name)
         if members.isEmpty { reader.error(at: node, "\(name) needs a comparison, as in {\">=\": 60}") }
-        return members.compactMap { key, value in
+        let comparisons: [WrittenComparison] = members.compactMap { key, value in
             guard let sign = reader.text(key, "a comparison") else { return nil }
             guard let comparison = Comparison(ordering: sign) else {
                 let known = Words.list(Comparison.ordering.map(\.rawValue))
@@ -20,6 +20,36 @@ struct WrittenComparison {
                 return nil
             }
             return WrittenComparison(comparison: comparison, key: key, value: value)
+        }
+        warnIfImpossible(comparisons, at: node, name, reader)
+        return comparisons
+    }
+
+    /// Warns if no number can have all comparisons, as in `{"<": 3, ">": 5}`.
+    private static func warnIfImpossible(
+        _ comparisons: [WrittenComparison], at node: YAMLNode, _ name: String, _ reader: FormatReader
+    ) {
+        let numbers = comparisons.compactMap {
+            one -> (sign: Comparison, number: WrittenNumber, text: String)? in
+            guard let text = one.value.scalar?.string, let number = WrittenNumber(text) else { return nil }
+            return (one.comparison, number, text)
+        }
+        let above = numbers.filter { [.above, .atLeast].contains($0.sign) }
+        let below = numbers.filter { [.below, .atMost].contains($0.sign) }
+        for low in above {
+            for high in below where low.number.unit == high.number.unit {
+                let isOne = low.sign == .atLeast && high.sign == .atMost
+                guard
+                    low.number.number > high.number.number
+                        || low.number.number == high.number.number && !isOne
+                else { continue }
+                let signs = (low.sign.rawValue, high.sign.rawValue)
+                let texts = (low.text, high.text)
+                reader.warning(
+                    at: node.mark,
+                    "no \(name) can be \(signs.0) \(texts.0) and \(signs.1) \(texts.1): this never matches")
+                return
+            }
         }
     }
 }

@@ -63,7 +63,10 @@ struct FieldReader {
     // MARK: Numbers
 
     func written(_ text: String, _ what: String, _ node: YAMLNode) -> WrittenNumber? {
-        if let written = WrittenNumber(text) { return written }
+        if let written = WrittenNumber(text) {
+            reader.warnIfAmbiguous(text, what, at: node)
+            return written
+        }
         let example = shape.unit.map { "72 or 0.5 \($0)" } ?? "72"
         reader.error(at: node, "\(what) must be a number, as \(example), not \(Words.quote(text))")
         return nil

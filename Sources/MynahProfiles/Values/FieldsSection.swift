@@ -208,7 +208,9 @@ struct FieldsSection {
         if mapping[Self.from.name] != nil, mapping["generate"] == nil {
             return source(field.name, node).map { (.from($0, field.shape), nil) }
         }
-        return GeneratorSection.read(node, of: field, reader).map { (.generated($0), $0.unit) }
+        return GeneratorSection.read(node, of: field, allowsTexts: scope.allowsTexts, reader).map {
+            (.generated($0), $0.unit)
+        }
     }
 
     /// Parses `{from: NAME}`.
