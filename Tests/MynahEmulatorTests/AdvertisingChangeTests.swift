@@ -33,7 +33,7 @@ import Testing
 }
 
 /// Values of an advertisement, while the run starts.
-@Suite struct AdvertisingStartTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisingStartTests {
     @Test func `a value that is due before the run has started does not stop the later ones`() async throws {
         let rig = DeviceRig()
         await rig.radio.holdAdvertising()

@@ -40,14 +40,14 @@ extension LinkDriver {
         let context = LinkTable.Context(
             request: request, identity: identity, canReadFeatures: canReadFeatures, now: environment.now())
         change { $0.began(connection, context, &$1) }
-        access.centralsChanged()
+        access.advertising.centralsChanged()
     }
 
     private func ended(_ handle: ConnectionHandle, _ reason: HCIStatus) {
         // This includes links without a request, which are not in the table.
         controller.drive { [role = acl.table[handle]?.role] in $0.linkEnded(role, at: $1, &$2) }
         change { $0.ended(handle, reason, &$1) }
-        access.centralsChanged()
+        access.advertising.centralsChanged()
         if acl.table.isEmpty { stopWaitingForEnd() }
         sendData()
     }
