@@ -251,6 +251,9 @@ struct AdapterSession {
 
     // MARK: Version and capabilities
 
+    /// Whether the adapter has extended advertising.
+    var hasExtendedAdvertising: Bool { adapterState?.hasExtendedAdvertising ?? false }
+
     /// The warnings about assumptions, and about features that were requested but are missing.
     func warnings(wantsSockets: Bool) -> [RadioWarning] {
         var warnings: [RadioWarning] = []
@@ -280,8 +283,11 @@ struct AdapterSession {
         let offersSockets = wantsSockets && version ?? .oldest >= BlueZVersion(5, 80)
         var new = BlueZCapabilities.capabilities(
             version: version ?? .oldest, keepsInterval: adapterState?.tellsAdvertisingFeatures,
-            namesSubscribers: offersSockets, adapter: adapter?.name)
+            namesSubscribers: offersSockets, adapter: adapter?.name,
+            hasExtendedAdvertising: hasExtendedAdvertising)
         new.address = adapter?.deviceAddress
+        // After the start, the radio's own sets are among those that are taken.
+        new.advertising.maximumSets = capabilities.advertising.maximumSets ?? adapterState?.freeSets
         defer { capabilities = new }
         return new != capabilities
     }

@@ -29,11 +29,8 @@ struct HostAdvertisingSets {
     var sent: [(interval: UInt16, dataLength: Int)] { machines.compactMap(\.sent) }
     /// The last report, or `nil` if nothing was reported to be on the air.
     var announced: AdvertisingReport? {
-        var reports = machines.compactMap(\.announced)
-        guard !reports.isEmpty else { return nil }
-        var report = reports.removeFirst()
-        report.otherSets = reports
-        return report
+        let reports = machines.compactMap(\.announced)
+        return reports.isEmpty ? nil : .combined(reports)
     }
 
     // MARK: Requests of the host
