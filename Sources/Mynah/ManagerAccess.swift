@@ -57,7 +57,17 @@ package struct ManagerAccess: Sendable {
     /// not cut values.
     package func room(for id: Central.ID) -> Int? {
         look { _, phone in
-            phone.capabilities?.cutsValues == true ? phone.central(id).maximumUpdateValueLength : nil
+            let central = phone.central(id)
+            let isKnown = central.mtu != nil || phone.capabilities?.knowsMTU == true
+            return isKnown ? central.maximumUpdateValueLength : nil
+        } ?? nil
+    }
+
+    /// The length of the pieces of a value for a central, or for all connected ones if `id` is `nil`.
+    package func pieceLength(for id: Central.ID?) -> Int? {
+        look { _, phone in
+            id.map { phone.central($0).maximumUpdateValueLength }
+                ?? phone.memory.centrals.all.map(\.maximumUpdateValueLength).min()
         } ?? nil
     }
 

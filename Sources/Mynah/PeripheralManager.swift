@@ -137,8 +137,7 @@ public actor PeripheralManager {
     /// `.readyToUpdateSubscribers` follows. Returns `true` and sends nothing if no central is subscribed.
     ///
     /// A value is cut to what each link carries, with a warning (Core Specification, Vol 3, Part F, 3.4.7.1).
-    /// BlueZ does not cut values, and throws `valueTooLong` if the value is too long for the ATT_MTU of every
-    /// link. Throws `invalidState` if the app does not run.
+    /// Throws `invalidState` if the app does not run.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {

@@ -252,6 +252,9 @@ struct AdapterSession {
 
     // MARK: Version and capabilities
 
+    /// Whether the adapter has extended advertising.
+    var hasExtendedAdvertising: Bool { adapterState?.hasExtendedAdvertising ?? false }
+
     /// The warnings that bluetoothd's version is unknown, and that it is too old for sockets of subscribers.
     ///
     /// `wantsSockets` is `true` if the options request these sockets.
@@ -283,8 +286,11 @@ struct AdapterSession {
         let offersSockets = wantsSockets && version ?? .oldest >= BlueZVersion(5, 80)
         var new = BlueZCapabilities.capabilities(
             version: version ?? .oldest, keepsInterval: adapterState?.tellsAdvertisingFeatures,
-            namesSubscribers: offersSockets, adapter: adapter?.name)
+            namesSubscribers: offersSockets, adapter: adapter?.name,
+            hasExtendedAdvertising: hasExtendedAdvertising)
         new.address = adapter?.deviceAddress
+        // After the start, the radio's own sets are among those that are taken.
+        new.advertising.maximumSets = capabilities.advertising.maximumSets ?? adapterState?.freeSets
         defer { capabilities = new }
         return new != capabilities
     }

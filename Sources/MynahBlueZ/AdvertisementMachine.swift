@@ -96,6 +96,18 @@ struct AdvertisementMachine {
         }
     }
 
+    /// Whether nothing is requested, registered or being registered.
+    var isIdle: Bool { request == nil && registration == .none }
+
+    /// Whether a central can connect to the advertisement that is registered or being registered.
+    var isConnectable: Bool {
+        switch registration {
+        case .none: false
+        case .underWay(let advertising, _), .onAir(let advertising, _), .offAir(let advertising, _):
+            advertising.advertisement.isConnectable
+        }
+    }
+
     // MARK: Requests
 
     /// Requests an advertisement, which replaces the previous one.

@@ -1,7 +1,7 @@
 import MynahDBus
 import MynahSupport
 
-/// The D-Bus object from which bluetoothd reads the advertisement.
+/// The D-Bus object from which bluetoothd reads the advertisement of one set.
 final class AdvertisementObject: DBusObject {
     private static let interfaces = [
         DBusInterface(
@@ -12,9 +12,11 @@ final class AdvertisementObject: DBusObject {
     ]
 
     private let properties: Lock<[String: DBusValue]>
+    private let number: Int
     private let send: BusEventHandler
 
-    init(_ advertising: BlueZAdvertising, send: @escaping BusEventHandler) {
+    init(_ advertising: BlueZAdvertising, number: Int, send: @escaping BusEventHandler) {
+        self.number = number
         properties = Lock(advertising.properties)
         self.send = send
     }
@@ -37,7 +39,7 @@ final class AdvertisementObject: DBusObject {
 
     func handle(_ call: MethodCall, _ method: DBusInterface.Method) {
         call.reply()
-        send(.advertisementReleased)
+        send(.advertisementReleased(number))
     }
 
     func property(_ name: String, of interface: String) -> DBusValue? {

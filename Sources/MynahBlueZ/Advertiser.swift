@@ -1,14 +1,14 @@
 import Logging
 import MynahCore
 
-/// Advertises for the radio, with one advertisement registered in bluetoothd.
+/// Advertises for the radio, with one advertisement registered in bluetoothd for each advertising set.
 ///
 /// The advertiser carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait
 /// until that task ends.
 final class Advertiser {
     private let adapter: AdapterClient
     private let logger: Logger
-    private var machine = AdvertisementMachine()
+    private var sets = AdvertisementSets()
     private var isRunning = false
     private var waiters: [CheckedContinuation<RadioError?, Never>] = []
 
@@ -17,23 +17,23 @@ final class Advertiser {
         self.logger = logger
     }
 
-    /// The report of the registered advertisement, or `nil` if there is none.
-    var held: AdvertisingReport? { machine.held.map { report(on: $0) } }
+    /// The report of the registered sets, or `nil` if there are none.
+    var held: AdvertisingReport? { sets.held.isEmpty ? nil : report(on: sets.held) }
 
     // MARK: Requests
 
     /// Advertises with these properties instead of the previous ones.
     func advertise(
-        _ advertising: BlueZAdvertising, isolation: isolated any Actor = #isolation
+        _ advertised: [BlueZAdvertising], isolation: isolated any Actor = #isolation
     ) async throws(RadioError) -> AdvertisingReport {
-        machine.want(advertising)
+        sets.want(advertised)
         try await settle()
-        return report(on: advertising)
+        return report(on: advertised)
     }
 
     func stop(isolation: isolated any Actor = #isolation) async {
-        guard machine.wanted != nil else { return }
-        machine.stop()
+        guard sets.isWanted else { return }
+        sets.stop()
         do throws(RadioError) {
             try await settle()
         } catch {
@@ -43,12 +43,12 @@ final class Advertiser {
 
     /// Handles the return of bluetoothd and the adapter: both can be used.
     func reached() {
-        machine.reached()
+        sets.reached()
     }
 
     /// Registers the requested advertisement again, after bluetoothd and the adapter can be used again.
     func resume(isolation: isolated any Actor = #isolation) async throws(RadioError) {
-        machine.reached()
+        sets.reached()
         try await settle()
     }
 
@@ -58,28 +58,30 @@ final class Advertiser {
     ///
     /// The advertisement is registered again, so that other centrals can find the device.
     func linkBegan(isolation: isolated any Actor = #isolation) {
-        machine.linkBegan()
+        sets.linkBegan(hasExtendedAdvertising: adapter.session.hasExtendedAdvertising)
         start()
     }
 
     func linkEnded(isolation: isolated any Actor = #isolation) {
-        machine.linkEnded()
+        sets.linkEnded()
         start()
     }
 
     func poweredOff() {
-        machine.poweredOff()
+        sets.poweredOff()
     }
 
     func lost() {
-        machine.lost()
+        sets.lost()
     }
 
-    /// Handles the release of the advertisement by bluetoothd.
-    func released() {
-        if machine.released(), adapter.session.isPresent {
-            adapter.send(.report(.advertisingChanged(.silent)))
-        }
+    /// Notes that bluetoothd released a set by itself.
+    func released(_ number: Int) {
+        if sets.released(number), adapter.session.isPresent { reportChange() }
+    }
+
+    private func reportChange() {
+        adapter.send(.report(.advertisingChanged(held ?? .silent)))
     }
 
     // MARK: Steps
@@ -107,20 +109,22 @@ final class Advertiser {
         }
     }
 
-    /// Carries out the machine's steps, and returns the error if the request is withdrawn.
+    /// Carries out the steps of all sets, and returns the error if a set's request is withdrawn.
     private func takeSteps(isolation: isolated any Actor) async -> RadioError? {
+        var withdrawn: RadioError?
         while true {
-            let step = machine.next(at: RadioClock.now)
+            let (number, step) = sets.next(at: RadioClock.now)
             do throws(RadioError) {
                 switch step {
-                case .rest: return nil
+                case .rest: return withdrawn
                 case .wait(let time): await BoundedWait().wait(atMost: time)
-                case .change(_, let new): try adapter.reach().daemon.changeAdvertisement(to: new)
+                case .change(_, let new):
+                    try adapter.reach().daemon.changeAdvertisement(number, to: new)
                 case .unregister:
                     let (daemon, path) = try adapter.reach()
-                    try await daemon.unregisterAdvertisement(on: path)
+                    try await daemon.unregisterAdvertisement(number, on: path)
                 case .register(let new):
-                    if let error = await register(new) { return error }
+                    if let error = await register(number, new) { withdrawn = withdrawn ?? error }
                 }
             } catch {
                 logger.debug("left as it is", metadata: ["error": "\(error)"])
@@ -129,29 +133,32 @@ final class Advertiser {
     }
 
     private func register(
-        _ advertising: BlueZAdvertising, isolation: isolated any Actor = #isolation
+        _ number: Int, _ advertising: BlueZAdvertising, isolation: isolated any Actor = #isolation
     ) async -> RadioError? {
         do throws(RadioError) {
             let (daemon, path) = try adapter.reach()
-            try await daemon.registerAdvertisement(advertising, on: path)
-            if let returned = machine.registered() {
-                adapter.send(.report(.advertisingChanged(report(on: returned))))
-            }
+            try await daemon.registerAdvertisement(number, advertising, on: path)
+            if sets.registered(number) { reportChange() }
         } catch {
             logger.info("advertisement refused", metadata: ["error": "\(error)"])
-            switch machine.refused() {
+            switch sets.refused(number) {
             case .givenUp: return error
-            case .postponed: adapter.send(.report(.advertisingChanged(.silent)))
+            case .postponed: reportChange()
             case .overtaken: break
             }
         }
         return nil
     }
 
-    /// Returns the report of an advertisement, with the adapter's address.
-    private func report(on advertising: BlueZAdvertising) -> AdvertisingReport {
-        var report = advertising.report
-        report.address = adapter.session.adapter?.deviceAddress
-        return report
+    /// Returns the report of sets, the connectable ones with the adapter's address.
+    ///
+    /// The kernel sends a set that is not connectable from an address that it makes up.
+    private func report(on sets: [BlueZAdvertising]) -> AdvertisingReport {
+        .combined(
+            sets.map { set in
+                var report = set.report
+                if report.isConnectable { report.address = adapter.session.adapter?.deviceAddress }
+                return report
+            })
     }
 }

@@ -2,14 +2,16 @@ package import MynahCore
 import MynahDBus
 import MynahSupport
 
-/// An advertisement as it is registered with bluetoothd, and the bytes that bluetoothd sends for it
+/// An advertising set as it is registered with bluetoothd, and the bytes that bluetoothd sends for it
 /// (src/advertising.c).
 ///
 /// bluetoothd composes the bytes in this order: service UUIDs, solicited service UUIDs, manufacturer data,
-/// service data, appearance, raw data, and the Flags.
+/// service data, appearance, raw data, and the Flags. A set that is not connectable has no Flags, because
+/// bluetoothd refuses such a set if it is discoverable.
 ///
 /// The local name is sent in the scan response. There it follows the fields that are registered for the scan
-/// response (from 5.80 on), and precedes the raw data.
+/// response (from 5.80 on), and precedes the raw data. Extended advertising that is connectable has no scan
+/// response, and the name follows the service data.
 ///
 /// The length is checked before the registration, because a live change that does not fit terminates
 /// bluetoothd before 5.74.
@@ -24,7 +26,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
     package let lost: [AdvertisingReport.Omission]
     /// The fields of the scan response besides the name.
     private let beside: Advertisement.Contents
-    private let keepsInterval: Bool
+    let keepsInterval: Bool
     /// Whether the requested advertisement specifies the exact bytes to send.
     let isExact: Bool
     private let omitted: [AdvertisingReport.Omission]
@@ -36,9 +38,11 @@ package struct BlueZAdvertising: Hashable, Sendable {
     /// Exact bytes become the nearest advertisement that bluetoothd can compose, without the fields that do
     /// not fit.
     package init(
-        _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false
+        _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false,
+        extendedCapacity: Int = ExactAdvertisement.legacyCapacity
     ) throws(AdvertisementError) {
         var told = advertisement
+        told.otherSets = []
         var beside = advertisement.scanResponse
         if let name = beside.localName { told.localName = name }
         (told.scanResponse, beside.localName) = (Advertisement.Contents(), nil)
@@ -48,6 +52,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
             var nearest = NearestAdvertisement(
                 exact, isConnectable: advertisement.isConnectable, placesScanResponse: placesScanResponse)
             nearest.advertisement.interval = advertisement.interval
+            nearest.advertisement.name = advertisement.name
             nearest.leaveOutWhatDoesNotFit()
             (told, beside) = (nearest.advertisement, nearest.scanResponse)
             (omitted, lost) = (nearest.omitted, nearest.lost)
@@ -61,7 +66,18 @@ package struct BlueZAdvertising: Hashable, Sendable {
             omitted.append(.init(item: "raw", reason: Self.refusal(of: structure.type)))
         }
         beside.raw.removeAll { Self.isRefused($0.type) }
-        (data, scanResponse) = try Self.compose(told, scanResponse: beside)
+        if !told.isConnectable, advertisement.asksForFlags {
+            let reason = "bluetoothd sends no Flags in advertising that is not connectable"
+            omitted.append(.init(item: "flags", reason: reason))
+        }
+        do throws(AdvertisementError) {
+            (data, scanResponse) = try Self.compose(
+                told, scanResponse: beside, extendedCapacity: extendedCapacity)
+        } catch {
+            var error = error
+            error.set = advertisement.name
+            throw error
+        }
         self.advertisement = told
         self.beside = beside
         self.keepsInterval = keepsInterval
@@ -89,25 +105,36 @@ package struct BlueZAdvertising: Hashable, Sendable {
     ///
     /// `beside` has the fields of the scan response besides the name.
     static func compose(
-        _ advertisement: Advertisement, scanResponse beside: Advertisement.Contents = Advertisement.Contents()
+        _ advertisement: Advertisement,
+        scanResponse beside: Advertisement.Contents = Advertisement.Contents(),
+        extendedCapacity: Int = ExactAdvertisement.legacyCapacity
     ) throws(AdvertisementError) -> (data: [ADStructure], scanResponse: [ADStructure]) {
         var shortened = advertisement.data.asSent
         shortened.txPower = nil
+        let capacity =
+            advertisement.extended == nil
+            ? ExactAdvertisement.legacyCapacity : min(extendedCapacity, advertisement.dataCapacity)
         var data: [ADStructure] = []
         // bluetoothd adds the Flags last, and then the kernel adds the transmit power.
-        let reserved = 3 + (advertisement.txPower == nil ? 0 : 3)
-        for (field, structures) in AccessoryAdvertising.fields(of: shortened) {
-            let available = ExactAdvertisement.legacyCapacity - reserved - data.byteCount
+        let flags = advertisement.flagsOnBlueZ.map { [ADStructure(type: .flags, data: [$0])] } ?? []
+        let reserved = flags.byteCount + (advertisement.txPower == nil ? 0 : 3)
+        var fields = AccessoryAdvertising.fields(of: shortened)
+        if advertisement.hasNameInData, let name = AccessoryAdvertising.nameStructure(of: advertisement) {
+            let following = fields.firstIndex { ["appearance", "raw"].contains($0.field) }
+            fields.insert(("localName", [name]), at: following ?? fields.endIndex)
+        }
+        for (field, structures) in fields {
+            let available = capacity - reserved - data.byteCount
             guard structures.byteCount <= available else {
                 throw AdvertisementError(
                     field: field, needed: structures.byteCount, available: available,
-                    payload: .data)
+                    payload: .data, capacity: capacity)
             }
             data += structures
         }
-        data.append(ADStructure(type: .flags, data: [Advertisement.usualFlags]))
-        if advertisement.txPower != nil {
-            let level = UInt8(bitPattern: AccessoryAdvertising.assumedTxPower)
+        data += flags
+        if let txPower = advertisement.txPower {
+            let level = UInt8(bitPattern: txPower.level ?? AccessoryAdvertising.assumedTxPower)
             data.append(ADStructure(type: .txPowerLevel, data: [level]))
         }
         return (data, try composeScanResponse(beside.asSent, advertisement))
@@ -117,7 +144,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
         _ beside: Advertisement.Contents, _ advertisement: Advertisement
     ) throws(AdvertisementError) -> [ADStructure] {
         var fields = AccessoryAdvertising.fields(of: beside)
-        if let name = AccessoryAdvertising.nameStructure(of: advertisement) {
+        if !advertisement.hasNameInData, let name = AccessoryAdvertising.nameStructure(of: advertisement) {
             fields.insert(
                 ("localName", [name]), at: fields.firstIndex { $0.field == "raw" } ?? fields.endIndex)
         }
@@ -148,7 +175,8 @@ package struct BlueZAdvertising: Hashable, Sendable {
             if keepsInterval {
                 // bluetoothd accepts only whole milliseconds.
                 let milliseconds = Self.rounded(.milliseconds(Self.milliseconds(asked)))
-                interval = milliseconds...milliseconds
+                let longest = advertisement.longestInterval ?? asked
+                interval = milliseconds...Self.rounded(.milliseconds(Self.milliseconds(longest)))
                 if asked < .milliseconds(20) {
                     omitted.append(.init(item: "interval", reason: "bluetoothd's minimum is 20 ms"))
                 } else if milliseconds != asked {
@@ -180,15 +208,23 @@ package struct BlueZAdvertising: Hashable, Sendable {
                         reason: "bluetoothd sends \(uuid) in 16 bits, not as it is written"))
             }
         }
-        if advertisement.txPower != nil {
-            omitted.append(
-                .init(
-                    item: "txPower", reason: "the kernel writes the adapter's own level, shown here as 0 dBm")
-            )
+        switch advertisement.txPower {
+        case nil: break
+        case .radio:
+            let reason = "the kernel writes the adapter's own level, shown here as 0 dBm"
+            omitted.append(.init(item: "txPower", reason: reason))
+        case .level:
+            let reason = "the kernel writes the level that the adapter chose for the requested one"
+            omitted.append(.init(item: "txPower", reason: reason))
         }
-        return AdvertisingReport(
+        var report = AdvertisingReport(
             isOn: true, data: data.bytes, scanResponse: scanResponse.bytes, interval: interval,
             isConnectable: advertisement.isConnectable, omitted: omitted)
+        report.set = advertisement.name
+        report.extended = advertisement.extended
+        report.isScannable =
+            advertisement.extended == nil && (advertisement.isConnectable || !scanResponse.isEmpty)
+        return report
     }
 
     private static func milliseconds(_ duration: Duration) -> UInt32 {
@@ -199,9 +235,13 @@ package struct BlueZAdvertising: Hashable, Sendable {
     /// The properties of the D-Bus interface LEAdvertisement1, by name.
     var properties: [String: DBusValue] {
         var values: [String: DBusValue] = [
-            "Type": .string(advertisement.isConnectable ? "peripheral" : "broadcast"),
-            "Discoverable": .bool(true),
+            "Type": .string(advertisement.isConnectable ? "peripheral" : "broadcast")
         ]
+        if advertisement.flagsOnBlueZ != nil { values["Discoverable"] = .bool(true) }
+        if let extended = advertisement.extended {
+            values["SecondaryChannel"] = .string(extended.secondaryChannel)
+        }
+        if let level = advertisement.txPower?.level { values["TxPower"] = .int16(Int16(level)) }
         values.merge(Self.lists(of: advertisement.data)) { old, _ in old }
         values.merge(scanResponseProperties) { old, _ in old }
         if let name = advertisement.localName, !name.isEmpty { values["LocalName"] = .string(name) }
@@ -227,9 +267,17 @@ package struct BlueZAdvertising: Hashable, Sendable {
     ///
     /// The kernel does not replace a scan response by an empty one, so the old name would stay on the air.
     func isLiveChange(of other: BlueZAdvertising) -> Bool {
-        scanResponseProperties == other.scanResponseProperties
+        let (new, old) = (properties, other.properties)
+        return scanResponseProperties == other.scanResponseProperties
             && (!report.scanResponse.isEmpty || other.report.scanResponse.isEmpty)
+            && Self.fixedProperties.allSatisfy { new[$0] == old[$0] }
+            && (advertisement.extended == nil || new["Includes"] == old["Includes"])
     }
+
+    /// The properties that only another registration changes.
+    private static let fixedProperties = [
+        "Type", "SecondaryChannel", "MinInterval", "MaxInterval", "TxPower",
+    ]
 
     private static func lists(of contents: Advertisement.Contents) -> [String: DBusValue] {
         var values: [String: DBusValue] = [:]
@@ -267,8 +315,34 @@ package struct BlueZAdvertising: Hashable, Sendable {
         ("Appearance", "q"), ("MinInterval", "u"), ("MaxInterval", "u"), ("TxPower", "n"),
         ("ScanResponseServiceUUIDs", "as"), ("ScanResponseSolicitUUIDs", "as"),
         ("ScanResponseManufacturerData", "a{qv}"), ("ScanResponseServiceData", "a{sv}"),
-        ("ScanResponseData", "a{yv}"),
+        ("ScanResponseData", "a{yv}"), ("SecondaryChannel", "s"),
     ]
+}
+
+extension Advertisement {
+    /// The Flags that bluetoothd sends for the set, or `nil` for none.
+    fileprivate var flagsOnBlueZ: UInt8? { isConnectable && flags != nil ? Self.usualFlags : nil }
+
+    /// Whether Flags were requested.
+    fileprivate var asksForFlags: Bool {
+        exact.map { $0.data.contains { $0.type == .flags } } ?? (flags != nil)
+    }
+
+    /// Whether bluetoothd puts the name into the advertising data, because there is no scan response.
+    fileprivate var hasNameInData: Bool { extended != nil && isConnectable }
+}
+
+extension Advertisement.Extended {
+    /// The value of the property `SecondaryChannel`.
+    ///
+    /// For `Coded`, the kernel uses LE Coded for the primary advertising, too.
+    fileprivate var secondaryChannel: String {
+        switch secondaryPHY {
+        case .le1M: "1M"
+        case .le2M: "2M"
+        case .coded: "Coded"
+        }
+    }
 }
 
 extension BluetoothUUID {

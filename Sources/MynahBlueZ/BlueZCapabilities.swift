@@ -8,7 +8,7 @@ package enum BlueZCapabilities {
     /// without `--experimental`.
     package static func capabilities(
         version: BlueZVersion = .oldest, keepsInterval: Bool? = nil, namesSubscribers: Bool = false,
-        adapter: String? = nil
+        adapter: String? = nil, hasExtendedAdvertising: Bool = true
     ) -> RadioCapabilities {
         var result = RadioCapabilities(name: "BlueZ \(version)" + (adapter.map { " on \($0)" } ?? ""))
         result.subscriptions.namesSubscribers = namesSubscribers
@@ -16,9 +16,15 @@ package enum BlueZCapabilities {
         result.subscriptions.namesConfirmingCentral = namesSubscribers
         result.advertising.isExact = false
         result.advertising.keepsInterval = keepsInterval ?? (version >= BlueZVersion(5, 77))
+        // Both need `--experimental` until 7e028287a.
+        result.advertising.keepsTxPower = result.advertising.keepsInterval
         result.advertising.intervalRemedy =
             "it uses the profile's from 5.77 on, or if started with --experimental"
         result.advertising.placesScanResponse = version >= BlueZVersion(5, 80)
+        // bluetoothd composes at most 31 bytes before bt_ad_set_max_len of 5.69. From then on the limit is
+        // the kernel's, which sends the data in one HCI command.
+        let capacity = version >= BlueZVersion(5, 69) ? 251 : ExactAdvertisement.legacyCapacity
+        result.advertising.extendedCapacity = hasExtendedAdvertising ? capacity : 0
         result.subscriptions.hasBackPressure = false
         result.writes.areRefusedBesideCommands = false
         result.writes.protectsCommandsAlone = false
@@ -36,7 +42,7 @@ package enum BlueZCapabilities {
         result.requestsConnectionLatency = false
         result.answerDeadline = .seconds(5)
         result.playsPhoneServices = false
-        result.cutsValues = false
+        result.knowsMTU = false
         result.limitsLinks = false
         return result
     }

@@ -83,6 +83,14 @@ enum BlueZErrors {
         .noAdvertisingSet, "every advertising set of the adapter is taken by other applications",
         remedy: "end one of them; `bluetoothctl show` counts the sets (ActiveInstances)")
 
+    /// The error for more sets than the adapter has room for.
+    static func noAdvertisingSet(for wanted: Int, of most: Int) -> RadioError {
+        RadioError(
+            .noAdvertisingSet,
+            "\(wanted) advertising sets are requested, and the adapter has room for \(most)",
+            remedy: noAdvertisingSet.remedy)
+    }
+
     /// Returns the radio error for a refused advertisement, with a clearer message than bluetoothd's.
     static func advertisementError(_ error: DBusError) -> RadioError {
         switch (error.name.rawValue, error.message) {

@@ -18,10 +18,9 @@ extension BlueZRadio {
         guard adapter.session.isPresent else {
             throw RadioError(.invalidState, "a device can be advertised only while the radio runs")
         }
-        let capabilities = adapter.session.capabilities.advertising
-        let advertising = try BlueZAdvertising(advertisement, capabilities)
-        for warning in advertising.warnings(keepsInterval: capabilities.keepsInterval) { warnOnce(warning) }
-        return meter.note(try await advertiser.advertise(advertising), at: RadioClock.now)
+        let sets = try BlueZAdvertising.sets(of: advertisement, adapter.session.capabilities)
+        for warning in sets.flatMap(\.warnings) { warnOnce(warning) }
+        return meter.note(try await advertiser.advertise(sets), at: RadioClock.now)
     }
 
     func notify(
@@ -36,16 +35,17 @@ extension BlueZRadio {
         }
         var warnings: [RadioWarning] = []
         let sending = try notifier.send(
-            value, of: (key, attribute.uuid), to: targets, connected: centrals.connected,
-            outgoing: adapter.outgoingSize, at: RadioClock.now, warnings: &warnings)
+            value, of: (key, attribute.uuid), inPieces: attribute.isInPieces, to: targets,
+            connected: centrals.connected, outgoing: adapter.outgoingSize, at: RadioClock.now,
+            warnings: &warnings)
         for warning in warnings { report(.warning(warning)) }
         switch sending {
         case .sent(let count): return .sent(count)
         case .full: break
         case .fullFor(let time): timers?.schedule(.pace, after: time)
         case .fullUntilBusTakes(let limit): adapter.awaitRoom(below: limit)
-        case .changeProperty:
-            try adapter.reach().daemon.changeValue(of: attribute.path, to: value)
+        case .changeProperty, .changePropertyInPieces:
+            try adapter.reach().daemon.changeValue(of: attribute.path, to: sending.parts(of: value))
             return .sent(nil)
         }
         return .full

@@ -106,7 +106,7 @@ public actor BlueZRadio {
         case .timer(.doubt): carryOut(notifier.resolveDoubts(at: RadioClock.now))
         case .gattRequest(let method, let key, let call): handle(method, key, call)
         case .agentRequest(let method, let call, let isRouted): handle(method, call, isRouted: isRouted)
-        case .advertisementReleased: advertiser.released()
+        case .advertisementReleased(let number): advertiser.released(number)
         case .socket(let key, let events): carryOut(notifier.handle(events, of: key, at: RadioClock.now))
         case .answered(let number, let outcome):
             if let request = pending.remove(number) { request.finish(outcome) }

@@ -17,10 +17,10 @@ final class BluetoothDaemon {
     private let send: BusEventHandler
     private var subscriptions: [DBusSubscription] = []
     private var patience = Patience.full
-    private var advertisement: AdvertisementObject?
+    /// The objects of advertising sets, by their numbers.
+    private var advertisements: [Int: AdvertisementObject] = [:]
 
     private static let agentPath: ObjectPath = "/org/mynah/agent"
-    private static let advertisementPath: ObjectPath = "/org/mynah/advertisement"
     private static let characteristicInterface = BlueZ.gattCharacteristic.description
 
     /// Makes the caller for a connection; `send` is called with each event.
@@ -180,11 +180,13 @@ final class BluetoothDaemon {
         ) { $0.append(root) }
     }
 
-    /// Sends a value to every subscriber of a characteristic.
-    func changeValue(of characteristic: ObjectPath, to value: [UInt8]) throws(RadioError) {
+    /// Sends values to every subscriber of a characteristic.
+    func changeValue(of characteristic: ObjectPath, to values: [[UInt8]]) throws(RadioError) {
         do throws(DBusError) {
-            try connection.emitPropertyChanged(
-                characteristic, Self.characteristicInterface, "Value", bytes: value)
+            for value in values {
+                try connection.emitPropertyChanged(
+                    characteristic, Self.characteristicInterface, "Value", bytes: value)
+            }
         } catch {
             throw BlueZErrors.radioError(error, doing: "sending a value")
         }
@@ -192,18 +194,23 @@ final class BluetoothDaemon {
 
     // MARK: Advertising
 
-    /// Registers an advertisement, which replaces the earlier one.
+    /// The path of the object of a set.
+    private static func advertisementPath(_ number: Int) -> ObjectPath {
+        ObjectPath(stringLiteral: "/org/mynah/advertisement" + (number == 0 ? "" : String(number + 1)))
+    }
+
+    /// Registers the advertisement of a set in place of the earlier one.
     func registerAdvertisement(
-        _ advertising: BlueZAdvertising, on adapter: ObjectPath
+        _ number: Int, _ advertising: BlueZAdvertising, on adapter: ObjectPath
     ) async throws(RadioError) {
         do throws(DBusError) {
             do throws(DBusError) {
-                try await exportAndRegister(advertising, on: adapter)
+                try await exportAndRegister(number, advertising, on: adapter)
             } catch {
                 // An earlier registration still exists, because its answer came too late or not at all.
                 guard error.name == "org.bluez.Error.AlreadyExists" else { throw error }
-                _ = try? await unregisterAdvertisement(on: adapter)
-                try await exportAndRegister(advertising, on: adapter)
+                _ = try? await unregisterAdvertisement(number, on: adapter)
+                try await exportAndRegister(number, advertising, on: adapter)
             }
         } catch {
             throw BlueZErrors.advertisementError(error)
@@ -211,39 +218,43 @@ final class BluetoothDaemon {
     }
 
     private func exportAndRegister(
-        _ advertising: BlueZAdvertising, on adapter: ObjectPath
+        _ number: Int, _ advertising: BlueZAdvertising, on adapter: ObjectPath
     ) async throws(DBusError) {
-        let object = AdvertisementObject(advertising, send: send)
-        advertisement = object
-        connection.unexport(Self.advertisementPath)
-        try connection.export(object, at: Self.advertisementPath)
+        let (object, path) = (
+            AdvertisementObject(advertising, number: number, send: send), Self.advertisementPath(number)
+        )
+        advertisements[number] = object
+        connection.unexport(path)
+        try connection.export(object, at: path)
         _ = try await connection.call(
             BlueZ.service, adapter, BlueZ.advertisingManager, "RegisterAdvertisement", timeout: .seconds(10)
         ) { body in
-            body.append(Self.advertisementPath)
+            body.append(path)
             body.appendOptions()
         }
     }
 
-    func unregisterAdvertisement(on adapter: ObjectPath) async throws(RadioError) {
+    func unregisterAdvertisement(_ number: Int, on adapter: ObjectPath) async throws(RadioError) {
         if connection.isClosed { return }
-        defer { connection.unexport(Self.advertisementPath) }
+        let path = Self.advertisementPath(number)
+        defer { connection.unexport(path) }
         _ = try await call(
             adapter, BlueZ.advertisingManager, "UnregisterAdvertisement", timeout: .seconds(3),
             doing: "stopping to advertise"
-        ) { $0.append(Self.advertisementPath) }
+        ) { $0.append(path) }
     }
 
-    /// Changes the registered advertisement in one signal.
+    /// Changes the registered advertisement of a set in one signal.
     ///
     /// bluetoothd reads the whole change before it makes the advertising data, so no partial change is sent.
-    func changeAdvertisement(to advertising: BlueZAdvertising) throws(RadioError) {
-        guard let (changed, removed) = advertisement?.update(advertising),
+    func changeAdvertisement(_ number: Int, to advertising: BlueZAdvertising) throws(RadioError) {
+        guard let (changed, removed) = advertisements[number]?.update(advertising),
             !changed.isEmpty || !removed.isEmpty
         else { return }
         do throws(DBusError) {
             try connection.emitPropertiesChanged(
-                Self.advertisementPath, BlueZ.advertisement.description, changed, invalidated: removed)
+                Self.advertisementPath(number), BlueZ.advertisement.description, changed, invalidated: removed
+            )
         } catch {
             throw BlueZErrors.radioError(error, doing: "changing the advertisement")
         }

@@ -16,8 +16,8 @@ enum BusEvent: Sendable {
     ///
     /// `isRouted` is `true` if another radio of this process has received the call and passed it on.
     case agentRequest(AgentMethod, MethodCall, isRouted: Bool)
-    /// bluetoothd has removed the advertisement by itself.
-    case advertisementReleased
+    /// bluetoothd has removed the advertisement of the set with this number by itself.
+    case advertisementReleased(Int)
     case socket(NotificationSocketKey, GLibFileDescriptorWatch.Events)
     /// The `RadioSink` has answered a request after it had postponed the answer.
     case answered(UInt64, PendingReply.Outcome)

@@ -21,6 +21,8 @@ struct BusObjects {
         ///
         /// bluetoothd does so with `--experimental`, or from 5.77 on.
         var tellsAdvertisingFeatures = false
+        /// Whether the adapter has extended advertising.
+        var hasExtendedAdvertising = false
         /// The roles that the adapter can have at the same time, `central` and `peripheral`, or `nil` if
         /// bluetoothd does not report them.
         var roles: [String]?
@@ -112,6 +114,8 @@ struct BusObjects {
             case BlueZ.device: Self.set(&devices[path], key, value)
             case BlueZ.advertisingManager where key == "SupportedFeatures" || key == "SupportedCapabilities":
                 adapters[path]?.tellsAdvertisingFeatures = true
+            case BlueZ.advertisingManager where key == "SupportedSecondaryChannels":
+                adapters[path]?.hasExtendedAdvertising = value.stringsValue?.isEmpty == false
             case BlueZ.advertisingManager where key == "ActiveInstances":
                 adapters[path]?.activeSets = value.integer()
             case BlueZ.advertisingManager where key == "SupportedInstances":

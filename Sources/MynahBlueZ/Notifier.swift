@@ -57,12 +57,19 @@ struct Notifier<Socket: NotificationSocket> {
         /// The radio has to send the value as a change of the property `Value`, which reaches every
         /// subscriber.
         case changeProperty
+        /// The radio has to send the value in pieces of this length, each as a change of the property.
+        case changePropertyInPieces(of: Int)
         /// The queue is full.
         case full
         /// The queue is full until fewer than `below` bytes are queued for the bus.
         case fullUntilBusTakes(below: Int)
         /// The queue is full for this time.
         case fullFor(Duration)
+
+        /// The values of the property `Value` that send a value.
+        func parts(of value: [UInt8]) -> [[UInt8]] {
+            if case .changePropertyInPieces(let length) = self { value.pieces(of: length) } else { [value] }
+        }
     }
 
     /// The state of a subscription without a socket.
@@ -90,9 +97,13 @@ struct Notifier<Socket: NotificationSocket> {
     private var unnamed: [AttributeKey: Subscription] = [:]
     private var named = SocketSubscriptions()
     private var sockets: [NotificationSocketKey: Socket] = [:]
+    /// The pieces of a value that wait for room in a socket.
+    private var waiting: [NotificationSocketKey: ArraySlice<[UInt8]>] = [:]
     private var pacer: NotificationPacer
     private var room = Room.free
     private var warned: Set<BluetoothUUID> = []
+    /// The links for which a value was cut.
+    private var cutLinks: Set<Peer.ID> = []
 
     /// Makes a notifier that sends at most `rate` values a second, or any number if `rate` is `nil`.
     init(rate: Int?) {
@@ -140,6 +151,7 @@ struct Notifier<Socket: NotificationSocket> {
     mutating func disconnected(
         _ peer: Peer.ID, isBonded: Bool, isLast: Bool, at now: Duration
     ) -> [Action] {
+        cutLinks.remove(peer)
         guard usesSockets else { return isLast ? report(.dormant) : [] }
         let room = close { $0.peer == peer }
         named.disconnected(peer, isBonded: isBonded, at: now)
@@ -170,7 +182,7 @@ struct Notifier<Socket: NotificationSocket> {
     /// Closes the sockets whose keys match, and reports that values can be sent again.
     private mutating func close(where isMeant: (NotificationSocketKey) -> Bool) -> [Action] {
         let closed = sockets.keys.filter(isMeant)
-        for key in closed { sockets[key] = nil }
+        for key in closed { (sockets[key], waiting[key]) = (nil, nil) }
         return closed.isEmpty ? [] : hasRoom()
     }
 
@@ -184,7 +196,8 @@ struct Notifier<Socket: NotificationSocket> {
     private mutating func writable(_ key: NotificationSocketKey) -> [Action] {
         guard let socket = sockets[key] else { return [] }
         socket.stopWaitingForRoom()
-        return hasRoom()
+        write(waiting[key] ?? [], to: key)
+        return waiting[key] == nil ? hasRoom() : []
     }
 
     /// Handles the closing of a socket by bluetoothd.
@@ -217,7 +230,7 @@ struct Notifier<Socket: NotificationSocket> {
     /// With `keepsSubscriptions`, subscriptions without a socket are kept, because the adapter was only
     /// turned off.
     mutating func lost(keepsSubscriptions: Bool) -> [Action] {
-        sockets = [:]
+        (sockets, waiting, cutLinks) = ([:], [:], [])
         named = SocketSubscriptions()
         let actions = report(.dormant)
         if !keepsSubscriptions { unnamed = [:] }
@@ -247,21 +260,18 @@ struct Notifier<Socket: NotificationSocket> {
     /// that are queued for the bus. Adds a warning if the value may be cut. Throws `unsupported` if these
     /// centrals cannot be addressed, or `valueTooLong` if the value is too long.
     mutating func send(
-        _ value: [UInt8], of attribute: (key: AttributeKey, uuid: BluetoothUUID), to centrals: [Peer.ID]?,
-        connected: some Collection<CentralTable.Central>, outgoing: Int, at now: Duration,
-        warnings: inout [RadioWarning]
+        _ value: [UInt8], of attribute: (key: AttributeKey, uuid: BluetoothUUID), inPieces: Bool = false,
+        to centrals: [Peer.ID]?, connected: some Collection<CentralTable.Central>, outgoing: Int,
+        at now: Duration, warnings: inout [RadioWarning]
     ) throws(RadioError) -> Sending {
         let route = try route(value, of: attribute, to: centrals)
-        var limit = ValueLimit(value.count)
+        var links = LinkLengths(value.count)
         switch route {
         case .nobody: return .sent(0)
-        case .sockets(let targets): limit.apply(to: connected.lazy.filter { targets.contains($0.id) })
-        case .property, .impossible: limit.apply(to: connected)
+        case .sockets(let targets): links.add(connected.lazy.filter { targets.contains($0.id) })
+        case .property, .impossible: links.add(connected)
         }
-        try limit.check(attribute.uuid)
-        if limit.isUncertain, warned.insert(attribute.uuid).inserted {
-            warnings.append(limit.warning(attribute.uuid))
-        }
+        if !inPieces { warn(links, attribute.uuid, &warnings) }
         guard room == .free else { return .full }
         guard outgoing < Self.outgoingLimit else {
             room = .full
@@ -271,8 +281,21 @@ struct Notifier<Socket: NotificationSocket> {
             room = .full
             return .fullFor(pacer.pause)
         }
-        guard case .sockets(let targets) = route else { return .changeProperty }
-        return send(value, of: attribute.key, through: targets)
+        guard case .sockets(let targets) = route else {
+            guard inPieces, let length = links.shortest else { return .changeProperty }
+            return .changePropertyInPieces(of: length)
+        }
+        return send(value, of: attribute.key, inPieces: inPieces, through: targets, links)
+    }
+
+    /// Adds a warning for each link that cuts a value for the first time, or one if that is not known.
+    private mutating func warn(
+        _ links: LinkLengths, _ uuid: BluetoothUUID, _ warnings: inout [RadioWarning]
+    ) {
+        for id in links.tooShort where cutLinks.insert(id).inserted {
+            warnings.append(links.cutWarning(uuid, for: id))
+        }
+        if links.hasUnknown, warned.insert(uuid).inserted { warnings.append(links.unknownWarning(uuid)) }
     }
 
     private func route(
@@ -305,65 +328,31 @@ struct Notifier<Socket: NotificationSocket> {
 
     /// Writes a value to the sockets of all these centrals, or to no socket if one has no buffer space.
     private mutating func send(
-        _ value: [UInt8], of key: AttributeKey, through peers: [Peer.ID]
+        _ value: [UInt8], of key: AttributeKey, inPieces: Bool, through peers: [Peer.ID], _ links: LinkLengths
     ) -> Sending {
-        let targets = peers.compactMap { sockets[NotificationSocketKey(attribute: key, peer: $0)] }
-        if let full = targets.first(where: { !$0.hasRoom }) {
+        let targets = peers.map { NotificationSocketKey(attribute: key, peer: $0) }
+            .filter { sockets[$0] != nil }
+        if let full = targets.first(where: { waiting[$0] != nil || sockets[$0]?.hasRoom == false }) {
             room = .full
-            full.waitForRoom()
+            sockets[full]?.waitForRoom()
             return .full
         }
-        for socket in targets { socket.send(value) }
+        for target in targets {
+            write(links.parts(of: value, for: target.peer, inPieces: inPieces)[...], to: target)
+        }
         return .sent(targets.count)
+    }
+
+    /// Writes the parts of a value to a socket; those for which there is no room wait for it.
+    private mutating func write(_ parts: ArraySlice<[UInt8]>, to key: NotificationSocketKey) {
+        guard let socket = sockets[key], !parts.isEmpty else { return }
+        var parts = parts
+        while socket.hasRoom, let part = parts.popFirst() { socket.send(part) }
+        waiting[key] = parts.isEmpty ? nil : parts
+        if !parts.isEmpty { socket.waitForRoom() }
     }
 
     private static func sorted(_ keys: some Sequence<AttributeKey>) -> [AttributeKey] {
         keys.sorted { $0.rawValue < $1.rawValue }
-    }
-}
-
-/// Determines whether a value is too long for the links over which it is sent.
-///
-/// bluetoothd cuts a value to ATT_MTU − 3 bytes without an error.
-private struct ValueLimit {
-    private let count: Int
-    private var limit: Int?
-    private var isUnknown = false
-
-    init(_ count: Int) {
-        self.count = count
-    }
-
-    /// Whether the value may be cut, because a central's ATT_MTU is not known.
-    var isUncertain: Bool { isUnknown }
-
-    mutating func apply(to centrals: some Sequence<CentralTable.Central>) {
-        // Every link carries a value that fits the default ATT_MTU.
-        guard count > GATT.defaultMTU - GATT.notificationHeaderLength else { return }
-        for central in centrals {
-            if let mtu = central.mtu {
-                limit = min(limit ?? .max, mtu - GATT.notificationHeaderLength)
-            } else {
-                isUnknown = true
-            }
-        }
-    }
-
-    func check(_ uuid: BluetoothUUID) throws(RadioError) {
-        guard let limit, count > limit else { return }
-        throw RadioError(
-            .valueTooLong,
-            "the value of \(uuid) has \(count) bytes and the link carries \(limit) (ATT_MTU − 3)",
-            remedy: "send less, or let the central exchange a larger MTU")
-    }
-
-    func warning(_ uuid: BluetoothUUID) -> RadioWarning {
-        RadioWarning(
-            "mtuUnknown",
-            """
-            the value of \(uuid) has \(count) bytes; a central's MTU is not known until it reads or \
-            writes, and bluetoothd cuts what is longer than MTU − 3
-            """
-        )
     }
 }

@@ -16,6 +16,8 @@ struct PublishedAttribute {
     let delivery: Delivery?
     /// Whether the characteristic supports notifications or indications.
     let sends: Bool
+    /// Whether a value that is too long for a link is sent in pieces.
+    let isInPieces: Bool
 
     init(_ definition: CharacteristicDefinition, at path: ObjectPath) {
         self.path = path
@@ -25,6 +27,7 @@ struct PublishedAttribute {
         maximumLength = definition.maximumLength
         delivery = definition.properties.delivery
         sends = !definition.properties.isDisjoint(with: .anyUpdate)
+        isInPieces = definition.updates.isInPieces
     }
 
     init(_ definition: DescriptorDefinition, at path: ObjectPath) {
@@ -34,7 +37,7 @@ struct PublishedAttribute {
         permissions = definition.permissions
         maximumLength = definition.maximumLength
         delivery = nil
-        sends = false
+        (sends, isInPieces) = (false, false)
     }
 }
 

@@ -32,8 +32,8 @@ struct UseMeter {
     @discardableResult
     mutating func note(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
         var activity = RadioMeter.Activity()
-        if report.isOn, let interval = report.interval?.lowerBound {
-            activity.advertising = [.init(interval: interval, dataLength: report.data.count)]
+        activity.advertising = ([report] + report.otherSets).filter(\.isOn).compactMap { set in
+            set.interval.map { .init(interval: $0.lowerBound, dataLength: set.data.count) }
         }
         meter.setActivity(activity, at: now)
         return report

@@ -74,12 +74,11 @@ struct AirView {
     }
 
     private var lines: [String] {
-        guard report.isOn else { return ["not advertised"] + omitted }
-        guard !report.otherSets.isEmpty else { return lines(of: report) + omitted }
-        let sets = ([report] + report.otherSets).flatMap { set in
-            ["set \(set.set)"] + lines(of: set).map { "  " + $0 }
+        guard report.isOn else { return ["not advertised"] + omitted(from: report) }
+        guard !report.otherSets.isEmpty else { return lines(of: report) + omitted(from: report) }
+        return ([report] + report.otherSets).flatMap { set in
+            ["set \(set.set)"] + (lines(of: set) + omitted(from: set)).map { "  " + $0 }
         }
-        return sets + omitted
     }
 
     private func lines(of set: AdvertisingReport) -> [String] {
@@ -133,7 +132,7 @@ struct AirView {
     }
 
     /// The lines about omitted parts, one for each reason.
-    private var omitted: [String] {
+    private func omitted(from report: AdvertisingReport) -> [String] {
         var groups: [(reason: String, items: [String])] = []
         for omission in report.omitted {
             let item = name(of: omission.item)

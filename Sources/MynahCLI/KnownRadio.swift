@@ -51,12 +51,16 @@ enum KnownRadio: String, CaseIterable {
     ) throws(AdvertisementError) -> AdvertisingReport {
         switch self {
         case .bluez:
-            let places = (known ?? capabilities).advertising.placesScanResponse
-            return try BlueZAdvertising(
-                advertisement, keepsInterval: true, placesScanResponse: places
-            ).report
+            let advertising = (known ?? capabilities).advertising
+            return .combined(
+                try advertisement.sets.map { (set) throws(AdvertisementError) in
+                    try BlueZAdvertising(
+                        set, keepsInterval: true, placesScanResponse: advertising.placesScanResponse,
+                        extendedCapacity: advertising.extendedCapacity
+                    ).report
+                })
         case .virtual:
-            var reports = try advertisement.sets.map { (set) throws(AdvertisementError) in
+            let reports = try advertisement.sets.map { (set) throws(AdvertisementError) in
                 let bytes = try AccessoryAdvertising.compose(set)
                 var report = AdvertisingReport(
                     isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
@@ -69,9 +73,7 @@ enum KnownRadio: String, CaseIterable {
                 }
                 return report
             }
-            var report = reports.removeFirst()
-            report.otherSets = reports
-            return report
+            return .combined(reports)
         }
     }
 
@@ -87,10 +89,18 @@ enum KnownRadio: String, CaseIterable {
             do throws(AdvertisementError) {
                 _ = try report(advertising.advertisement, known)
             } catch {
-                issues.append(profile.issue(.error, at: advertising.marks[error.field], "\(error)"))
+                let mark = advertising.mark(of: error.field, in: error.set)
+                issues.append(profile.issue(.error, at: mark, "\(error)" + advice(on: error, advertising)))
             }
         }
         return issues
+    }
+
+    /// The radios that have room for extended data which bluetoothd has not, as the end of a message.
+    private func advice(on error: AdvertisementError, _ advertising: Profile.Advertising) -> String {
+        let set = advertising.advertisement.sets.first { $0.name == error.set }
+        guard self == .bluez, error.payload == .data, set?.extended != nil else { return "" }
+        return "; bluetoothd from 5.69 on has room for 251, and so have --radio virtual, netsim and hci:"
     }
 
     /// The issues about parts of an app's advertising that an iPhone would send and this radio does not.

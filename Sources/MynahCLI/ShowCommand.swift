@@ -53,7 +53,8 @@ struct ShowCommand: StagedCommand {
         do throws(AdvertisementError) {
             airs = try AirView.of(profile, in: states(of: profile), on: radio)
         } catch {
-            let issue = profile.issue(.error, at: profile.advertising?.marks[error.field], "\(error)")
+            let issue = profile.issue(
+                .error, at: profile.advertising?.mark(of: error.field, in: error.set), "\(error)")
             surroundings.say(issue.description)
             throw Exit.problems
         }

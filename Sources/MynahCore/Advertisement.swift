@@ -288,6 +288,14 @@ public struct AdvertisingReport: Hashable, Sendable {
 
     /// The report of a set that is not advertised.
     package static let silent = AdvertisingReport(isOn: false)
+
+    /// Combines the reports of sets into the report of the first with the further ones, or silence if there
+    /// are none.
+    package static func combined(_ sets: [AdvertisingReport]) -> AdvertisingReport {
+        guard var first = sets.first else { return .silent }
+        first.otherSets = Array(sets.dropFirst())
+        return first
+    }
 }
 
 /// The error for an advertisement that is too long; it describes the first field that does not fit.
@@ -304,6 +312,8 @@ package struct AdvertisementError: Error, Hashable, Sendable {
     package var capacity: Int
     /// `true` if the payload has enough space, but one structure is too long for its length byte.
     package var isOfStructure: Bool
+    /// The name of the set, or `nil` for the only or the first one.
+    package var set: String?
 
     /// Makes the error for a field.
     package init(

@@ -19,8 +19,9 @@ public struct RadioCapabilities: Hashable, Sendable {
     package var answerDeadline: Duration?
     /// `true` if the radio has its own GATT server, in which it can also publish an iPhone's services.
     package var playsPhoneServices = true
-    /// `true` if the radio truncates a value that is too long for a link, and can send it in pieces instead.
-    package var cutsValues = true
+    /// `true` if the radio reports every change of a link's ATT_MTU; otherwise the ATT_MTU is not known
+    /// before the central reads or writes.
+    package var knowsMTU = true
     /// `true` if the radio can limit the number of centrals, the ATT_MTU and the size of encryption keys.
     package var limitsLinks = true
 
@@ -42,6 +43,12 @@ public struct RadioCapabilities: Hashable, Sendable {
         package var placesScanResponse = true
         /// `true` if the radio can advertise a company or a service without data after its identifier.
         package var sendsEmptyData = true
+        /// The largest number of advertising sets at once, or `nil` if it is not known.
+        package var maximumSets: Int?
+        /// `true` if the radio advertises with a requested TX power level.
+        package var keepsTxPower = true
+        /// The largest number of bytes of extended advertising data, or 0 without extended advertising.
+        package var extendedCapacity = ExactAdvertisement.extendedCapacity
 
         /// Makes the capabilities of a radio that advertises everything as requested.
         package init() {}

@@ -51,6 +51,12 @@ package enum RadioNeed: Hashable, Sendable {
     case emptyAdvertisingData
     /// Advertise the named content, which requires a radio that sends exactly the given bytes.
     case exactAdvertising(String)
+    /// Advertise this many sets at once.
+    case advertisingSets(Int)
+    /// Advertise with extended advertising.
+    case extendedAdvertising
+    /// Advertise with a level of TX power.
+    case txPowerLevel
     /// Put fields other than the name into the scan response.
     case scanResponseFields
     /// Publish an iPhone's own services in the GATT server.
@@ -71,8 +77,6 @@ package enum RadioNeed: Hashable, Sendable {
     case lostLinks
     /// Send values to centrals that have not subscribed.
     case unaskedValues
-    /// Send a value that is too long for a link in pieces.
-    case valuesInPieces
 }
 
 /// A requirement that a radio does not meet.
@@ -175,6 +179,25 @@ extension RadioCapabilities {
             (true, "\(name) does not advertise \(subject) without a byte of data")
         case .exactAdvertising(let what) where !advertising.isExact:
             (true, "\(name) cannot advertise \(what); choose --radio virtual, netsim or hci:")
+        case .advertisingSets(let count) where count > advertising.maximumSets ?? .max:
+            (
+                true,
+                """
+                \(name) has room for \((advertising.maximumSets ?? 0).counting("advertising set")), and \
+                \(subject) has \(count); end other programs that advertise, or choose --radio virtual, \
+                netsim or hci:
+                """
+            )
+        case .extendedAdvertising where advertising.extendedCapacity == 0:
+            (true, "\(name) has no extended advertising; choose --radio virtual, netsim or hci:")
+        case .txPowerLevel where !advertising.keepsTxPower:
+            (
+                true,
+                """
+                \(name) advertises the adapter's own TX power level; bluetoothd from 5.77 on, or with \
+                --experimental, uses the level of \(subject), and so do --radio virtual, netsim and hci:
+                """
+            )
         case .scanResponseFields where !advertising.placesScanResponse:
             (
                 true,
@@ -231,8 +254,6 @@ extension RadioCapabilities {
             (true, "\(name) uses the kernel's encryption key sizes: \(subject) \(Self.ownHost)")
         case .unaskedValues where !limitsLinks:
             (true, "\(name) adds 2902 itself and sends to subscribers: \(subject) \(Self.ownHost)")
-        case .valuesInPieces where !cutsValues:
-            (true, "\(name) cannot send values in pieces: \(subject) \(Self.ownHost)")
         default: nil
         }
     }

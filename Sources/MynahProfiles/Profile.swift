@@ -45,6 +45,12 @@ public struct Profile: Sendable {
         package var values: [AdvertisedValue] = []
         /// The position of each field by its key; the fields of further sets have keys like `2.interval`.
         public var marks: [String: SourceMark]
+
+        /// The position of a field of a set, or of the set if the profile does not have the field.
+        package func mark(of field: String, in set: String?) -> SourceMark? {
+            let prefix = set.map { $0 == advertisement.name ? "" : "\($0)." } ?? ""
+            return marks[prefix + field] ?? marks[prefix]
+        }
     }
 
     /// A service.

@@ -35,9 +35,6 @@ extension Profile {
             let mark = phone.marks["services"] ?? .start
             list.append(RadioRequirement(.phoneServices, of: "phone.services", at: mark))
         }
-        if (linkRules.connect + linkRules.pair).flatMap(\.answers).contains(where: \.isInPieces) {
-            list.append(RadioRequirement(.valuesInPieces, of: "on", at: marks["on"] ?? .start))
-        }
         var hasSaidWrites = false
         for service in services {
             for error in service.behavior?.errors ?? [] {
@@ -90,13 +87,8 @@ extension Profile {
     }
 
     private func requirements(of advertising: Advertising) -> [RadioRequirement<SourceMark>] {
-        let advertisement = advertising.advertisement
-        var list: [RadioRequirement<SourceMark>] = []
-        func want(_ need: RadioNeed, _ field: String) {
-            let mark = advertising.marks[field] ?? advertising.marks[""] ?? .start
-            list.append(RadioRequirement(need, of: "advertising.\(field)", at: mark))
-        }
         if let app {
+            var list: [RadioRequirement<SourceMark>] = []
             // The phone's default intervals are not requested by the profile.
             let phone = App()
             for (field, interval, usual) in [
@@ -109,28 +101,23 @@ extension Profile {
             // The phone determines all other advertising of an app.
             return list
         }
-        if !advertisement.otherSets.isEmpty { want(.exactAdvertising("several sets at once"), "") }
-        if let interval = advertisement.interval {
-            want(.advertisingInterval(interval), "interval")
+        let sets = advertising.advertisement.sets
+        var list: [RadioRequirement<SourceMark>] = []
+        if sets.count > 1 {
+            let mark = advertising.marks[""] ?? .start
+            list.append(RadioRequirement(.advertisingSets(sets.count), of: "advertising", at: mark))
         }
-        for (need, field) in advertisement.exactNeeds { want(.exactAdvertising(need), field) }
-        let response = advertisement.scanResponse
-        if !AccessoryAdvertising.fields(of: response).isEmpty { want(.scanResponseFields, "scanResponse") }
-        for contents in [advertisement.data, response] {
-            for uuid in contents.serviceUUIDs where uuid.width != uuid.shortest.width {
-                want(.advertisedWidth(uuid), "serviceUUIDs")
-            }
-            for uuid in contents.solicitedServiceUUIDs where uuid.width != uuid.shortest.width {
-                want(.advertisedWidth(uuid), "solicitedServiceUUIDs")
-            }
-            if contents.manufacturerData.contains(where: \.data.isEmpty) {
-                want(.emptyAdvertisingData, "manufacturerData")
-            }
-            if contents.serviceData.contains(where: \.data.isEmpty) {
-                want(.emptyAdvertisingData, "serviceData")
-            }
+        return sets.reduce(list) { $0 + requirements(of: $1, in: advertising) }
+    }
+
+    /// The capabilities that one advertising set needs.
+    private func requirements(
+        of set: Advertisement, in advertising: Advertising
+    ) -> [RadioRequirement<SourceMark>] {
+        set.needs.map { need, field in
+            let mark = advertising.mark(of: field, in: set.name) ?? .start
+            return RadioRequirement(need, of: "advertising.\(field)", at: mark)
         }
-        return list
     }
 
     private func requirements(
@@ -160,9 +147,6 @@ extension Profile {
         }
         if characteristic.permissions.notify == .authorized { want(.authorizedSubscriptions, "permissions") }
         if characteristic.updates.subscription != .asked { want(.unaskedValues, "subscription") }
-        if characteristic.updates.isInPieces { want(.valuesInPieces, "pieces") }
-        let answers = (characteristic.reactions.write + characteristic.reactions.subscribe).flatMap(\.answers)
-        if answers.contains(where: \.isInPieces) { want(.valuesInPieces, "on") }
         guard !properties.isDisjoint(with: .anyWrite) else { return list }
         // If the profile does not set the maximum of 512 bytes, one issue about it is enough.
         let isSaid = characteristic.marks["maxLength"] != nil
@@ -173,35 +157,5 @@ extension Profile {
             want(.lengthLimitBesideCommands(characteristic.maximumLength), "maxLength")
         }
         return list
-    }
-}
-
-extension Advertisement {
-    /// The parts of the advertisement that require a radio which sends exactly the given bytes, each with its
-    /// field.
-    fileprivate var exactNeeds: [(need: String, field: String)] {
-        var needs: [(String, String)] = []
-        if flags != Self.usualFlags {
-            needs.append(
-                (flags.map { "the Flags 0x\(Hex.encode([$0]))" } ?? "nothing without Flags", "flags"))
-        }
-        if extended != nil { needs.append(("extended data", "extended")) }
-        if periodic != nil { needs.append(("periodic advertising", "periodic")) }
-        if address != nil { needs.append(("a set with an address of its own", "address")) }
-        for contents in [data, scanResponse] {
-            if case .level? = contents.txPower { needs.append(("a level of one's own", "txPower")) }
-            if !contents.incompleteServiceUUIDs.isEmpty {
-                needs.append(("an incomplete list of services", "serviceUUIDs"))
-            }
-            let companies = contents.manufacturerData.map(\.company)
-            if Set(companies).count < companies.count {
-                needs.append(("several data of one company", "manufacturerData"))
-            }
-            let services = contents.serviceData.map(\.uuid)
-            if Set(services).count < services.count {
-                needs.append(("several data of one service", "serviceData"))
-            }
-        }
-        return needs
     }
 }

@@ -6,6 +6,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     case bloodPressure = "blood-pressure"
     /// Measurements are stored until a central has confirmed them.
     case bodyComposition = "body-composition"
+    /// A session with its measurements, records and alerts, and both control points.
+    case continuousGlucose = "continuous-glucose"
     /// A write sets the clock.
     case currentTime = "current-time"
     /// The SC Control Point is supported.
@@ -42,6 +44,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .bloodPressure: "2A35"
         case .bodyComposition: "2A9C"
+        case .continuousGlucose: "2AAC"
         case .currentTime: "2A2B"
         case .cyclingSpeedAndCadence, .runningSpeedAndCadence: "2A55"
         case .fitnessMachine: "2AD9"
@@ -60,7 +63,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// `true` if the service stores measurements or records; the key `records` sets their number.
     package var hasRecords: Bool {
         switch self {
-        case .bloodPressure, .bodyComposition, .glucose, .pulseOximeter, .weightScale: true
+        case .bloodPressure, .bodyComposition, .continuousGlucose, .glucose, .pulseOximeter, .weightScale:
+            true
         case .currentTime, .cyclingSpeedAndCadence, .fitnessMachine, .heartRate, .hid, .immediateAlert,
             .linkLoss, .mcumgr, .midi, .nordicDFU, .nordicUART, .runningSpeedAndCadence:
             false
@@ -80,7 +84,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// This is 0xFD, if a central writes to the control point without a subscription.
     var errors: [ATTError] {
         switch self {
-        case .fitnessMachine, .nordicDFU, .pulseOximeter: [.cccdImproperlyConfigured]
+        case .continuousGlucose, .fitnessMachine, .nordicDFU, .pulseOximeter: [.cccdImproperlyConfigured]
         case .bloodPressure, .bodyComposition, .currentTime, .cyclingSpeedAndCadence, .glucose, .heartRate,
             .hid, .immediateAlert, .linkLoss, .mcumgr, .midi, .nordicUART, .runningSpeedAndCadence,
             .weightScale:

@@ -280,6 +280,73 @@ advertising:
 """# + "\n"
         ),
         (
+            "continuous-glucose",
+            #"""
+# A continuous glucose monitor in a session of two hours, with its records and alerts
+# (Continuous Glucose Monitoring Service 1.0.2).
+mynah: 1
+name: Continuous glucose monitor
+
+device:
+  name: Mynah CGM
+  appearance: continuous-glucose-monitor    # 0x0D00
+
+advertising:
+  serviceUUIDs: [continuous-glucose-monitoring]
+  interval: 100 ms
+
+services:
+  - uuid: continuous-glucose-monitoring
+    behavior: continuous-glucose    # answers both control points; counts minutes, and computes each E2E-CRC
+    records: 120                    # the session has run for as many measurements
+    characteristics:
+      # A measurement a minute. Its size, time offset, alerts and CRC are the behavior's.
+      - uuid: cgm-measurement
+        properties: [notify]
+        value:
+          fields:
+            size: 0
+            timeOffset: 0
+            concentration: {generate: sine, min: 62, max: 214 mg/dL, period: 3 h}
+            trend: {generate: noise, around: 0.4, by: 1.2}
+            quality: 96 %
+        every: 1 min
+      - uuid: cgm-feature
+        properties: [read]
+        value:
+          fields:
+            calibration: true
+            patientHighLowAlerts: true
+            hypoAlerts: true
+            hyperAlerts: true
+            rateAlerts: true
+            deviceSpecificAlert: true
+            e2eCRCSupport: true     # each value but the records' requests ends with a CRC
+            multipleSessions: true
+            trendInformation: true
+            qualityInformation: true
+            type: interstitial fluid
+            sampleLocation: subcutaneous tissue
+      - uuid: cgm-status
+        properties: [read]
+      # A phone writes its time; the monitor subtracts what has passed of the session.
+      - uuid: cgm-session-start-time
+        properties: [read, write]
+        maxLength: 11
+      - uuid: cgm-session-run-time
+        properties: [read]
+        value: {fields: {sessionRunTime: 336 h}}
+      # Without a subscription a request gets 0xFD, and during a report everything but an abort gets 0xFE.
+      - uuid: record-access-control-point
+        properties: [write, indicate]
+        maxLength: 20
+      # A request without its CRC gets 0x80, and one with a wrong CRC 0x81.
+      - uuid: cgm-specific-ops-control-point
+        properties: [write, indicate]
+        maxLength: 20
+"""# + "\n"
+        ),
+        (
             "current-time",
             #"""
 # A clock (Current Time Service 1.1). A write sets it, and every subscriber is told.

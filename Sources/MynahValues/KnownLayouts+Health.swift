@@ -36,6 +36,7 @@ extension KnownLayouts {
                 field("height", uint16, "m", by: thousandths, or: .init("in", tenths)),
             ]
         case 0x2A18, 0x2A34, 0x2A51, 0x2A52: glucose(number)
+        case 0x2AA7...0x2AAC: continuousGlucose(number)
         default: nil
         }
     }
@@ -66,6 +67,84 @@ extension KnownLayouts {
             "status", 2, .boolean("bodyMovement"), .boolean("cuffTooLoose"), .boolean("irregularPulse"),
             .enumeration("pulseRateRange", width: 2, names: ["within the range", "above it", "below it"]),
             .boolean("improperPosition"))
+    }
+
+    /// The CRC of values that have one.
+    private static var e2eCRC: LayoutField { field("e2eCRC", uint16, count: .rest) }
+
+    private static var monitorStatus: LayoutField {
+        bits(
+            "status", 1, .boolean("sessionStopped"), .boolean("deviceBatteryLow"),
+            .boolean("sensorTypeIncorrect"), .boolean("sensorMalfunction"), .boolean("deviceSpecificAlert"),
+            .boolean("generalDeviceFault"))
+    }
+
+    private static var monitorCalibration: LayoutField {
+        bits(
+            "calibrationAndTemperature", 1, .boolean("timeSynchronizationRequired"),
+            .boolean("calibrationNotAllowed"), .boolean("calibrationRecommended"),
+            .boolean("calibrationRequired"), .boolean("sensorTemperatureTooHigh"),
+            .boolean("sensorTemperatureTooLow"))
+    }
+
+    private static var monitorWarning: LayoutField {
+        bits(
+            "warning", 1, .boolean("lowerThanPatientLow"), .boolean("higherThanPatientHigh"),
+            .boolean("lowerThanHypo"), .boolean("higherThanHyper"), .boolean("rateOfDecreaseExceeded"),
+            .boolean("rateOfIncreaseExceeded"), .boolean("lowerThanDevice"), .boolean("higherThanDevice"))
+    }
+
+    private static func continuousGlucose(_ number: UInt16) -> Entries? {
+        switch number {
+        case 0x2AA7:
+            [
+                field("size", uint8),
+                bits(
+                    1, announces("trend"), announces("quality"), .reserved(3), announces("warning"),
+                    announces("calibrationAndTemperature"), announces("status")),
+                field("concentration", .medfloat16, "mg/dL"), field("timeOffset", uint16, "min"),
+                monitorStatus, monitorCalibration, monitorWarning,
+                field("trend", .medfloat16, "mg/dL/min"), field("quality", .medfloat16, "%"), e2eCRC,
+            ]
+        case 0x2AA8:
+            [
+                bits(
+                    3, .boolean("calibration"), .boolean("patientHighLowAlerts"), .boolean("hypoAlerts"),
+                    .boolean("hyperAlerts"), .boolean("rateAlerts"), .boolean("deviceSpecificAlert"),
+                    .boolean("sensorMalfunctionDetection"), .boolean("sensorTemperatureDetection"),
+                    .boolean("sensorResultDetection"), .boolean("lowBatteryDetection"),
+                    .boolean("sensorTypeErrorDetection"), .boolean("generalDeviceFault"),
+                    .boolean("e2eCRCSupport"), .boolean("multipleBonds"), .boolean("multipleSessions"),
+                    .boolean("trendInformation"), .boolean("qualityInformation")),
+                bits(
+                    "typeAndLocation", 1,
+                    .enumeration(
+                        "type", width: 4,
+                        names: [
+                            "", "capillary whole blood", "capillary plasma", "venous whole blood",
+                            "venous plasma", "arterial whole blood", "arterial plasma",
+                            "undetermined whole blood", "undetermined plasma", "interstitial fluid",
+                            "control solution",
+                        ]),
+                    .enumeration(
+                        "sampleLocation", width: 4,
+                        names: [
+                            "", "finger", "alternate site", "ear lobe", "control solution",
+                            "subcutaneous tissue",
+                        ])),
+                e2eCRC,
+            ]
+        case 0x2AA9:
+            [field("timeOffset", uint16, "min"), monitorStatus, monitorCalibration, monitorWarning, e2eCRC]
+        case 0x2AAA:
+            [
+                field("sessionStartTime", .dateTime), field("timeZone", sint8, "min", by: Resolution(15)),
+                field("dstOffset", uint8, "min", by: Resolution(15)), e2eCRC,
+            ]
+        case 0x2AAB: [field("sessionRunTime", uint16, "h"), e2eCRC]
+        case 0x2AAC: [field("opcode", uint8), field("operand", .bytes, count: .rest)]
+        default: nil
+        }
     }
 
     private static func glucose(_ number: UInt16) -> Entries? {

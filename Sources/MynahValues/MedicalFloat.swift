@@ -2,14 +2,14 @@ import MynahSupport
 
 /// The floating-point formats of IEEE 11073-20601: a decimal exponent and a mantissa, both in two's
 /// complement.
-struct MedicalFloat {
+package struct MedicalFloat {
     /// The number of bits of the mantissa.
     let mantissaBits: Int
     /// The number of bits of the exponent.
     let exponentBits: Int
 
     /// SFLOAT.
-    static let short = MedicalFloat(mantissaBits: 12, exponentBits: 4)
+    package static let short = MedicalFloat(mantissaBits: 12, exponentBits: 4)
     /// FLOAT.
     static let long = MedicalFloat(mantissaBits: 24, exponentBits: 8)
 
@@ -42,7 +42,7 @@ struct MedicalFloat {
     /// The number that the bits represent.
     ///
     /// Reserved values become NaN.
-    func number(_ bits: UInt64) -> Double {
+    package func number(_ bits: UInt64) -> Double {
         let mantissa = Self.signed(bits, mantissaBits)
         let exponent = Self.signed(bits >> UInt64(mantissaBits), exponentBits)
         if mantissa == infinity { return .infinity }

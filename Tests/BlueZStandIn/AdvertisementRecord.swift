@@ -37,6 +37,7 @@ struct AdvertisementRecord: Sendable {
     var secondaryChannel: String?
     var minimumInterval: UInt32?
     var maximumInterval: UInt32?
+    var txPower: Int16?
 
     init(version: BlueZVersion, isExperimental: Bool) {
         self.version = version
@@ -51,6 +52,8 @@ struct AdvertisementRecord: Sendable {
             guard let name = entry.key.stringValue else { continue }
             _ = try parse(name, entry.value.unwrapped)
         }
+        // parse_advertisement: "Broadcast cannot set flags".
+        guard isConnectable || isDiscoverable != true else { throw Refused(property: "Discoverable") }
     }
 
     /// Reads one property; says whether bluetoothd sends the instance again because of it.
@@ -130,8 +133,9 @@ struct AdvertisementRecord: Sendable {
             guard case .uint16 = value else { throw Refused(property: name) }
             return false
         case "TxPower":
-            guard case .int16 = value else { throw Refused(property: name) }
-            return false
+            guard case .int16(let level) = value, -127...20 ~= level else { throw Refused(property: name) }
+            guard isExperimental || !version.needsExperimentalForIntervals else { return false }
+            txPower = level
         default:
             return false
         }
@@ -171,6 +175,7 @@ struct AdvertisementRecord: Sendable {
         case "SecondaryChannel": secondaryChannel = nil
         case "MinInterval": minimumInterval = nil
         case "MaxInterval": maximumInterval = nil
+        case "TxPower": txPower = nil
         case "ScanResponseServiceUUIDs": scanResponse.serviceUUIDs = []
         case "ScanResponseSolicitUUIDs": scanResponse.solicitUUIDs = []
         case "ScanResponseManufacturerData": scanResponse.manufacturerData = []
@@ -186,10 +191,11 @@ struct AdvertisementRecord: Sendable {
         var response = Self.fields(
             scanResponse.serviceUUIDs, scanResponse.solicitUUIDs, scanResponse.manufacturerData,
             scanResponse.serviceData)
-        let limit = version.hasExtendedData ? maximumData : 31
+        var limit = version.hasExtendedData ? maximumData : 31
+        if secondaryChannel == nil, !version.hasExtendedData || data.count <= 31 { limit = 31 }
         if let name = localName ?? (includes.contains("local-name") ? alias : nil) {
             // Extended PDUs that are connectable have no scan response.
-            let inData = secondaryChannel != nil
+            let inData = secondaryChannel != nil && isConnectable
             let room = max(0, (inData ? limit - data.count : 31 - response.count) - 2)
             let bytes = Array(name.utf8)
             let part = Self.structure(bytes.count <= room ? 0x09 : 0x08, Array(bytes.prefix(room)))
@@ -208,7 +214,9 @@ struct AdvertisementRecord: Sendable {
         let added = (includes.contains("tx-power") ? 3 : 0) + (includes.contains("appearance") ? 4 : 0)
         if let flags { data += Self.structure(0x01, [flags]) }
         guard data.count + added <= limit, response.count <= 31 else { return nil }
-        if includes.contains("tx-power") { data += Self.structure(0x0A, [0]) }
+        if includes.contains("tx-power") {
+            data += Self.structure(0x0A, [UInt8(truncatingIfNeeded: txPower ?? 0)])
+        }
         if includes.contains("appearance") { data += Self.structure(0x19, [0, 0]) }
         return Air(data: data, scanResponse: response)
     }

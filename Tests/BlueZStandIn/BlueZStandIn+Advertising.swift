@@ -14,7 +14,8 @@ extension BlueZStandIn {
             return StandInAdvertisement(
                 path: advertisement.path, data: advertisement.air.data,
                 scanResponse: advertisement.air.scanResponse,
-                isConnectable: record.isConnectable, interval: interval)
+                isConnectable: record.isConnectable, secondaryChannel: record.secondaryChannel,
+                interval: interval)
         }
     }
 

@@ -90,6 +90,8 @@ public struct StandInAdvertisement: Hashable, Sendable {
     public let scanResponse: [UInt8]
     /// Whether a central may connect.
     public let isConnectable: Bool
+    /// The PHY of extended advertising, `1M`, `2M` or `Coded`, or `nil` for legacy advertising.
+    public let secondaryChannel: String?
     /// The bounds of the interval in milliseconds, or `nil` for the daemon's default of 1280 ms.
     public let interval: ClosedRange<UInt32>?
 }

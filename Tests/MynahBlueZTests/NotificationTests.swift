@@ -60,7 +60,7 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
-    @Test func `a value that the link does not carry is an error once its MTU is known`() async throws {
+    @Test func `a value that the link does not carry is cut, with one warning`() async throws {
         let (rig, phone, key) = try await connected(mtu: 50)
         try await phone.subscribe("2a37")
         try await rig.sink.wait(for: "subscribed")
@@ -70,14 +70,32 @@ import Testing
         _ = try await rig.radio.send(Array(long.prefix(22)), of: key, as: .asSubscribed, to: nil)
         #expect(rig.sink.words("warning") == ["warning mtuUnknown"])
         _ = try await phone.read("2a38")
-        let radio = rig.radio
-        let error = await radioError { () async throws(RadioError) in
-            _ = try await radio.send(long, of: key, as: .asSubscribed, to: nil)
+        for count in [48, 48, 47] {
+            _ = try await rig.radio.send(Array(long.prefix(count)), of: key, as: .asSubscribed, to: nil)
         }
-        #expect(error?.code == .valueTooLong)
-        #expect(error?.message.contains("47") == true)
-        _ = try await rig.radio.send(Array(long.prefix(47)), of: key, as: .asSubscribed, to: nil)
-        #expect(try await phone.notifications(3).map(\.value.count) == [21, 22, 47])
+        #expect(rig.sink.words("warning") == ["warning mtuUnknown", "warning valueTooLong"])
+        #expect(try await phone.notifications(5).map(\.value.count) == [21, 22, 47, 47, 47])
+        #expect(await rig.violations() == [])
+    }
+
+    @Test func `a value in pieces arrives whole, at any MTU`() async throws {
+        let rig = try await Rig()
+        let definitions = Definitions { $0.updates.isInPieces = true }
+        try await rig.radio.publish([definitions.service])
+        try await rig.radio.advertise(.named("Mynah"))
+        let phone = await rig.standIn.central()
+        try await phone.connect(mtu: 50)
+        try await rig.sink.wait(for: "connected")
+        try await phone.subscribe("2a37")
+        try await rig.sink.wait(for: "subscribed")
+        let value = Array<UInt8>(0..<100)
+        _ = try await rig.radio.send(value, of: definitions.rate.key, as: .asSubscribed, to: nil)
+        // The MTU is not known before a request.
+        #expect(try await phone.notifications(5).map(\.value) == value.pieces(of: 20))
+        _ = try await phone.read("2a38")
+        _ = try await rig.radio.send(value, of: definitions.rate.key, as: .asSubscribed, to: nil)
+        #expect(try await phone.notifications(3).map(\.value) == value.pieces(of: 47))
+        #expect(rig.sink.words("warning") == [])
         #expect(await rig.violations() == [])
     }
 

@@ -6,7 +6,13 @@ import Testing
 
 /// A socket that keeps its messages.
 private final class FakeSocket: NotificationSocket {
-    var hasRoom = true
+    var hasRoom: Bool {
+        get { isOpen && messages.count < limit ?? .max }
+        set { isOpen = newValue }
+    }
+    /// The most messages that fit, or `nil` for any number.
+    var limit: Int?
+    private var isOpen = true
     var isWaiting = false
     var confirmations = 0
     var messages: [[UInt8]] = []
@@ -29,16 +35,16 @@ private final class FakeSocket: NotificationSocket {
     private let second = Peer.ID(2)
 
     private func send(
-        _ machine: inout Machine, _ value: [UInt8] = [1], to centrals: [Peer.ID]? = nil,
-        mtus: [Int?] = [185, 185], outgoing: Int = 0, at now: Duration = .zero
+        _ machine: inout Machine, _ value: [UInt8] = [1], inPieces: Bool = false,
+        to centrals: [Peer.ID]? = nil, mtus: [Int?] = [185, 185], outgoing: Int = 0, at now: Duration = .zero
     ) throws(RadioError) -> (Machine.Sending, warnings: [String]) {
         let connected = mtus.enumerated().map {
             CentralTable.Central(id: Peer.ID(UInt32($0.offset + 1)), mtu: $0.element)
         }
         var warnings: [RadioWarning] = []
         let sending = try machine.send(
-            value, of: (key, "2A37"), to: centrals, connected: connected, outgoing: outgoing, at: now,
-            warnings: &warnings)
+            value, of: (key, "2A37"), inPieces: inPieces, to: centrals, connected: connected,
+            outgoing: outgoing, at: now, warnings: &warnings)
         return (sending, warnings.map(\.code))
     }
 
@@ -206,31 +212,66 @@ private final class FakeSocket: NotificationSocket {
 
     // MARK: Length
 
-    @Test(arguments: [
-        (20, [Int?.none], nil, []), (21, [nil], nil, ["mtuUnknown"]), (47, [50], nil, []),
-        (48, [50], RadioError.Code.valueTooLong, []), (47, [50, nil], nil, ["mtuUnknown"]),
-        (48, [nil, 50], .valueTooLong, []), (100, [], nil, []),
-    ])
-    func `a value that a link cuts is an error, or a warning if that is not known`(
-        count: Int, mtus: [Int?], code: RadioError.Code?, warnings: [String]
-    ) {
+    @Test(
+        arguments: [
+            (20, [nil], []), (21, [nil], ["mtuUnknown"]), (47, [50], []), (48, [50], ["valueTooLong"]),
+            (47, [50, nil], ["mtuUnknown"]), (48, [nil, 50], ["valueTooLong", "mtuUnknown"]),
+            (48, [23, 50, 185], ["valueTooLong", "valueTooLong"]), (100, [], []),
+        ] as [(Int, [Int?], [String])])
+    func `a value that links cut is sent, with one warning for each link, or one if that is not known`(
+        count: Int, mtus: [Int?], warnings: [String]
+    ) throws {
         var machine = Machine(rate: nil)
         let value = [UInt8](repeating: 0, count: count)
-        do throws(RadioError) {
-            let result = try send(&machine, value, mtus: mtus)
-            #expect(code == nil && result.warnings == warnings)
-            let again = try send(&machine, value, mtus: mtus)
-            #expect(again.warnings == [], "once")
-        } catch {
-            #expect(error.code == code)
-        }
+        let result = try send(&machine, value, mtus: mtus)
+        #expect(result.0 == .changeProperty && result.warnings == warnings)
+        #expect(try send(&machine, value, mtus: mtus).warnings == [], "once")
+        // A new link of the same central is warned of again.
+        _ = machine.disconnected(first, isBonded: true, isLast: false, at: .zero)
+        let again = warnings.contains("valueTooLong") && mtus.first != .some(nil)
+        #expect(try send(&machine, value, mtus: mtus).warnings == (again ? ["valueTooLong"] : []))
     }
 
-    @Test func `through sockets only the addressed links count`() throws {
-        var (machine, _) = withSockets()
-        let value = [UInt8](repeating: 0, count: 100)
-        #expect(try send(&machine, value, to: [second], mtus: [23, 185]).0 == .sent(1))
-        #expect(throws: RadioError.self) { try send(&machine, value, mtus: [23, 185]) }
+    @Test(
+        arguments: [
+            (20, [23], nil), (21, [23], 20), (100, [185], nil), (100, [50], 47), (100, [50, 60], 47),
+            (100, [50, nil], 20), (21, [nil], 20), (20, [nil], nil), (100, [], nil),
+        ] as [(Int, [Int?], Int?)])
+    func `a value in pieces fits every link, without a warning`(
+        count: Int, mtus: [Int?], length: Int?
+    ) throws {
+        var machine = Machine(rate: nil)
+        let value = [UInt8](repeating: 0, count: count)
+        let result = try send(&machine, value, inPieces: true, mtus: mtus)
+        #expect(result.0 == length.map { .changePropertyInPieces(of: $0) } ?? .changeProperty)
+        #expect(result.warnings == [])
+    }
+
+    @Test func `through sockets each link gets what it carries`() throws {
+        var (machine, sockets) = withSockets()
+        let value = Array<UInt8>(0..<100)
+        let one = try send(&machine, value, to: [second], mtus: [23, 185])
+        #expect(one.0 == .sent(1) && one.warnings == [], "only the addressed link counts")
+        let both = try send(&machine, value, mtus: [23, 185])
+        #expect(both.0 == .sent(2) && both.warnings == ["valueTooLong"])
+        #expect(sockets.map(\.messages) == [[Array(value.prefix(20))], [value, value]])
+    }
+
+    @Test func `through sockets each link gets its own pieces, and the rest when there is room`() throws {
+        var (machine, sockets) = withSockets()
+        let value = Array<UInt8>(0..<50)
+        sockets[0].limit = 2
+        #expect(try send(&machine, value, inPieces: true, mtus: [23, 33]).0 == .sent(2))
+        #expect(sockets[0].messages == [Array(0..<20), Array(20..<40)])
+        #expect(sockets[1].messages == [Array(0..<30), Array(30..<50)])
+        #expect(sockets[0].isWaiting)
+        #expect(try send(&machine, [1]).0 == .full)
+        let link = NotificationSocketKey(attribute: key, peer: first)
+        #expect(machine.handle(.writable, of: link, at: .zero) == [], "there is no room yet")
+        sockets[0].limit = nil
+        #expect(machine.handle(.writable, of: link, at: .zero) == [.readyToSend])
+        #expect(sockets[0].messages == [Array(0..<20), Array(20..<40), Array(40..<50)])
+        #expect(try send(&machine, [1]).0 == .sent(2))
     }
 
     @Test func `without sockets no central can be addressed`() {

@@ -126,8 +126,11 @@ struct Definitions {
     let control: CharacteristicDefinition
     let service: ServiceDefinition
 
-    init() {
-        rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify, .indicate])
+    /// `change` changes the characteristic that sends.
+    init(_ change: (inout CharacteristicDefinition) -> Void = { _ in }) {
+        var rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify, .indicate])
+        change(&rate)
+        self.rate = rate
         location = CharacteristicDefinition(
             uuid: "2A38", properties: .read, value: Array(0..<40),
             descriptors: [DescriptorDefinition(uuid: "2901", value: [0x61])])

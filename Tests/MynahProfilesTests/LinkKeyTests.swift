@@ -91,16 +91,13 @@ import Testing
         ("security: {keySize: 7}", "", "security.keySize"),
         ("", ", subscription: none", "the characteristic FFF1"),
         ("", ", subscription: always", "the characteristic FFF1"),
-        ("", ", pieces: mtu", "the characteristic FFF1"),
-        ("", ", on: {write: [{answer: {value: {hex: 01}, pieces: mtu}}]}", "the characteristic FFF1"),
-        ("on: {connect: [{answer: {to: FFF1, value: {hex: 01}, pieces: mtu}}]}", "", "on"),
     ])
-    func `BlueZ can play none of them, and names the radios that can`(
+    func `BlueZ cannot play those of a link, and names the radios that can`(
         keys: String, characteristic: String, subject: String
     ) throws {
         let profile = try profile(Self.text(keys, characteristic))
         var capabilities = RadioCapabilities(name: "BlueZ")
-        (capabilities.cutsValues, capabilities.limitsLinks) = (false, false)
+        capabilities.limitsLinks = false
         let issues = profile.issues(with: capabilities, isChosen: true)
         #expect(issues.map(\.severity) == [.error])
         let message = try #require(issues.first?.message)

@@ -15,6 +15,9 @@ import Testing
         radio.advertising.keepsInterval = false
         radio.advertising.isExact = false
         radio.advertising.sendsEmptyData = false
+        radio.advertising.placesScanResponse = false
+        radio.advertising.keepsTxPower = false
+        radio.advertising.maximumSets = 2
         return radio
     }
 
@@ -29,6 +32,17 @@ import Testing
         (head("advertising:\n  serviceUUIDs: [0000180D]\n"), "4:17 warning"),
         (head("advertising:\n  manufacturerData: {0x59: \"\"}\n"), "4:21 error"),
         (head("advertising:\n  serviceData: {180F: \"\"}\n"), "4:16 error"),
+        (head("advertising:\n  flags: 0x1A\n"), "4:10 error"),
+        (head("advertising:\n  txPower: 4 dBm\n"), "4:12 error"),
+        (head("advertising:\n  scanResponse: {appearance: 1}\n"), "4:17 error"),
+        (head("advertising:\n  connectable: false\n  address: random\n"), "5:12 error"),
+        (head("advertising:\n  extended: {primary: coded}\n"), "4:13 error"),
+        (head("advertising:\n  - {}\n  - localName: B\n    flags: 0x1A\n"), "6:12 error"),
+        (
+            head("advertising:\n  - {}\n  - {localName: B, serviceUUIDs: {incomplete: [180F]}}\n"),
+            "5:34 error"
+        ),
+        (head("advertising:\n  - {name: a}\n  - {name: b}\n  - {name: c}\n"), "4:5 error"),
         (characteristic("properties: [read]\n        errors: {read: 0x11}\n"), "8:24 error"),
         (
             characteristic("properties: [write]\n        maxLength: 20\n        errors: {write: 0x11}\n"),
@@ -52,6 +66,29 @@ import Testing
     func otherRadio(_ text: String, _ expected: String) throws {
         let warning = expected.replacing("error", with: "warning")
         #expect(try lines(text, isChosen: false) == [warning])
+    }
+
+    @Test(
+        "advertising that a radio without exact bytes can do",
+        arguments: [
+            "advertising: {flags: none}\n", "advertising: [{name: a}, {name: b, connectable: false}]\n",
+            "advertising: {extended: {data: 2M}}\n",
+            "advertising: {extended: {primary: coded, data: coded}}\n",
+            "advertising: {connectable: false, flags: none, localName: \"\", raw: [{0x24: 01}]}\n",
+        ])
+    func modestAdvertising(_ text: String) throws {
+        #expect(try lines(head(text), isChosen: true) == [])
+    }
+
+    @Test("a radio without extended advertising is not asked for it")
+    func withoutExtendedAdvertising() throws {
+        var radio = modest
+        radio.advertising.extendedCapacity = 0
+        let issues = try profile(head("advertising:\n  - {}\n  - {localName: B, extended: true}\n"))
+            .issues(with: radio, isChosen: true)
+        #expect(issues.map(\.severity) == [.error])
+        #expect(issues.first?.mark == SourceMark(line: 5, column: 30))
+        #expect(issues.first?.message.contains("no extended advertising; choose --radio virtual") == true)
     }
 
     @Test("an error for requests that stand beside commands wants a radio that can refuse them")

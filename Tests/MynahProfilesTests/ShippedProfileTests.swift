@@ -5,7 +5,7 @@ import Testing
 @Suite struct ShippedProfileTests {
     static let names = [
         "altbeacon", "battery", "bike-trainer", "blood-pressure", "body-composition", "bthome",
-        "current-time", "cycling-power",
+        "continuous-glucose", "current-time", "cycling-power",
         "cycling-speed-and-cadence", "device-information", "eddystone", "environmental-sensing", "esp32-uart",
         "everything-accessory", "everything-app", "exposure-notification", "fitness-machine",
         "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate",

@@ -161,7 +161,8 @@ import Testing
         ),
         (
             "use: battery\n    records: 4",
-            "5:14: error: records has no effect without behavior: blood-pressure, body-composition, glucose, "
+            "5:14: error: records has no effect without behavior: blood-pressure, body-composition, "
+                + "continuous-glucose, glucose, "
                 + "pulse-oximeter or weight-scale"
         ),
         ("use: glucose\n    records: 10001", "5:14: error: records must be between 0 and 10000, not 10001"),

@@ -76,7 +76,7 @@ final class AnswerSender {
     private func put(
         _ value: [UInt8], of key: AttributeKey, to receiver: Peer.ID?, inPieces isInPieces: Bool
     ) {
-        let room = isInPieces ? receiver.flatMap { memory.manager?.access.room(for: $0) } : nil
+        let room = isInPieces ? memory.manager?.access.pieceLength(for: receiver) : nil
         guard let room, room < value.count else {
             return put(.init(bytes: value, attribute: key, central: receiver))
         }

@@ -20,6 +20,7 @@ struct BehavingService: Sendable {
         switch service.behavior {
         case .bloodPressure: self.init(StoredMeasurements("2A35", count: service.records))
         case .bodyComposition: self.init(StoredMeasurements("2A9C", count: service.records))
+        case .continuousGlucose: self.init(GlucoseMonitor(count: service.records))
         case .currentTime: self.init(CurrentTime())
         case .cyclingSpeedAndCadence: self.init(SensorControl())
         case .fitnessMachine: self.init(FitnessMachine())

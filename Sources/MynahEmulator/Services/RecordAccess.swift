@@ -46,6 +46,22 @@ struct RecordAccess: ServiceBehavior {
         return []
     }
 
+    /// Stores a record, in place of the oldest one if there are as many as `most`.
+    mutating func store(_ record: StoredRecord, most: Int) {
+        records.append(record)
+        if records.count > most { records.removeFirst() }
+    }
+
+    /// Deletes all records, and ends the reports.
+    mutating func clear() {
+        (records, reports) = ([], [:])
+    }
+
+    /// Whether a report to a central is being sent.
+    func isReporting(to central: Peer.ID?) -> Bool {
+        central.map { reports[$0] != nil } ?? !reports.isEmpty
+    }
+
     mutating func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ state: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
@@ -114,7 +130,7 @@ struct RecordAccess: ServiceBehavior {
             reports[central] = nil
             return effects + [respond(opcode, .success, to: central)]
         }
-        report.due = state.now + state.interval(of: service.measurement)
+        report.due = state.now + (service.pace ?? state.interval(of: service.measurement))
         reports[central] = report
         return effects
     }

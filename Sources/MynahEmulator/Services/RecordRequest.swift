@@ -1,7 +1,7 @@
 import MynahCore
 
 /// A request to the Record Access Control Point (Glucose Service 1.0.1, 3.4; Pulse Oximeter Service 1.0.1,
-/// 3.5): an opcode, an operator and an operand.
+/// 3.5; Continuous Glucose Monitoring Service 1.0.2, 3.7): an opcode, an operator and an operand.
 struct RecordRequest: Hashable, Sendable {
     enum Procedure: UInt8 {
         case report = 1
@@ -73,9 +73,9 @@ struct RecordRequest: Hashable, Sendable {
         case Operator.all: selection = try Self.whole(.all, operand)
         case Operator.first: selection = try Self.whole(.first, operand)
         case Operator.last: selection = try Self.whole(.last, operand)
-        case Operator.atMost: selection = try Self.filter(operand, 1) { (nil, $0[0]) }
-        case Operator.atLeast: selection = try Self.filter(operand, 1) { ($0[0], nil) }
-        case Operator.range: selection = try Self.filter(operand, 2) { ($0[0], $0[1]) }
+        case Operator.atMost: selection = try Self.filter(operand, 1, service) { (nil, $0[0]) }
+        case Operator.atLeast: selection = try Self.filter(operand, 1, service) { ($0[0], nil) }
+        case Operator.range: selection = try Self.filter(operand, 2, service) { ($0[0], $0[1]) }
         default: throw Refusal(response: .operatorNotSupported)
         }
     }
@@ -89,10 +89,11 @@ struct RecordRequest: Hashable, Sendable {
 
     /// Parses an operand: a filter type, and `count` values of that type.
     private static func filter(
-        _ operand: ArraySlice<UInt8>, _ count: Int, _ limits: ([Int64]) -> (Int64?, Int64?)
+        _ operand: ArraySlice<UInt8>, _ count: Int, _ service: RecordedService,
+        _ limits: ([Int64]) -> (Int64?, Int64?)
     ) throws(Refusal) -> Selection {
         guard let type = operand.first else { throw Refusal(response: .invalidOperand) }
-        guard type == 1 || type == 2 else { throw Refusal(response: .operandNotSupported) }
+        guard service.filters.contains(type) else { throw Refusal(response: .operandNotSupported) }
         let size = type == 1 ? 2 : OctetDate.octets
         let bytes = Array(operand.dropFirst())
         guard bytes.count == size * count else { throw Refusal(response: .invalidOperand) }

@@ -7,6 +7,11 @@ struct RecordedService: Hashable, Sendable {
     let context: BluetoothUUID?
     /// The supported operators, which select records.
     let operators: ClosedRange<UInt8>
+    /// The supported filter types of an operand: 1 is the sequence number, or the time offset of a continuous
+    /// monitor; 2 is the user-facing time.
+    var filters: ClosedRange<UInt8> = 1...2
+    /// The time between two records of a report, or `nil` for the interval of the measurement.
+    var pace: Duration?
     /// The length of the shortest measurement, in octets.
     private let shortest: Int
     /// The error for a request whose response or records the central cannot receive.
@@ -28,6 +33,14 @@ struct RecordedService: Hashable, Sendable {
     static let pulseOximeter = RecordedService(
         measurement: "2A5E", context: nil, operators: 1...1, shortest: 5,
         unconfigured: .cccdImproperlyConfigured, busy: .procedureAlreadyInProgress)
+
+    /// The Continuous Glucose Monitoring Service (1.0.2, 3.7), whose records are selected by their time
+    /// offset.
+    ///
+    /// This service refers to the common profile and service error codes.
+    static let continuousGlucose = RecordedService(
+        measurement: "2AA7", context: nil, operators: 1...6, filters: 1...1, pace: .milliseconds(50),
+        shortest: 6, unconfigured: .cccdImproperlyConfigured, busy: .procedureAlreadyInProgress)
 
     /// Makes the record of a measurement, or returns `nil` if the measurement is too short.
     func record(_ measurement: [UInt8], context: [UInt8]?) -> StoredRecord? {

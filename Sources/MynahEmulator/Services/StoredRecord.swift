@@ -3,6 +3,7 @@ import MynahCore
 /// A measurement that a meter has stored; a glucose measurement may have a context (Glucose Service 1.0.1,
 /// 3.1 and 3.2).
 struct StoredRecord: Hashable, Sendable {
+    /// The sequence number, or the time offset of a continuous monitor.
     let sequenceNumber: UInt16
     /// The user-facing time in seconds since 1970, which is the base time plus the time offset; `nil` if
     /// unknown.
@@ -14,6 +15,12 @@ struct StoredRecord: Hashable, Sendable {
     /// Makes a record of a measurement only, without a sequence number, a time and a context.
     init(alone measurement: [UInt8]) {
         (sequenceNumber, time, context) = (0, nil, nil)
+        self.measurement = measurement
+    }
+
+    /// Makes a record of a continuous monitor, which is known by its time offset in minutes.
+    init(_ measurement: [UInt8], timeOffset: UInt16) {
+        (sequenceNumber, time, context) = (timeOffset, nil, nil)
         self.measurement = measurement
     }
 

@@ -42,11 +42,8 @@ struct HostAdvertisingSets {
     /// The combined report of the sets that were reported as on the air, or `nil` if none was.
     var announced: AdvertisingReport? {
         // In the order of the request, which may differ from that of the handles.
-        var reports = order.compactMap { machines[$0].announced }
-        guard !reports.isEmpty else { return nil }
-        var report = reports.removeFirst()
-        report.otherSets = reports
-        return report
+        let reports = order.compactMap { machines[$0].announced }
+        return reports.isEmpty ? nil : .combined(reports)
     }
 
     // MARK: Requests of the host

@@ -57,11 +57,3 @@ extension HostAdvertisingSets {
         zip(sets, wanted).map { set, wanted in wanted.report(named: set.name, from: address(of: wanted)) }
     }
 }
-
-extension AdvertisingReport {
-    /// Combines the reports of one or more sets into one report.
-    init(_ sets: [AdvertisingReport]) {
-        self = sets[0]
-        otherSets = Array(sets.dropFirst())
-    }
-}

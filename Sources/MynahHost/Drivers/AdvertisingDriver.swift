@@ -71,7 +71,7 @@ final class AdvertisingDriver {
         let reports = controller.session.advertiser.reports(of: advertisement.sets, wanted)
         controller.drive { session, _, _ in session.announce(reports, of: number) }
         toldFull = controller.session.isFull
-        return controller.session.announced ?? AdvertisingReport(reports)
+        return controller.session.announced ?? AdvertisingReport.combined(reports)
     }
 
     private func checkPeriodic(_ advertisement: Advertisement) throws(RadioError) {

@@ -32,8 +32,7 @@ struct CharacteristicSection {
     static let pieces = Field(
         "pieces", Kind<ValuePieces>.word,
         doc: """
-            mtu: a value that is longer than ATT_MTU − 3 is sent in pieces of that; left out: cut to it. \
-            Not on BlueZ.
+            mtu: a value that is longer than ATT_MTU − 3 is sent in pieces of that; left out: cut to it.
             """)
     static let maxLength = Field(
         "maxLength", .integer(0...GATT.maximumValueLength, "valueLength"),

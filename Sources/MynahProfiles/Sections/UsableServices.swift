@@ -8,7 +8,8 @@ struct UsableServices {
     static let names =
         [
             "heart-rate", "battery", "device-information", "current-time", "health-thermometer",
-            "blood-pressure", "weight-scale", "body-composition", "glucose", "pulse-oximeter",
+            "blood-pressure", "weight-scale", "body-composition", "glucose", "continuous-glucose",
+            "pulse-oximeter",
             "cycling-speed-and-cadence", "cycling-power", "running-speed-and-cadence", "fitness-machine",
             "environmental-sensing", proximity, "nordic-uart", "mcumgr", "nordic-dfu",
             "hid-keyboard", "hid-mouse", "hid-gamepad", "midi",

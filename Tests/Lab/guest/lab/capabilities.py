@@ -22,15 +22,15 @@ class Capabilities:
     places_scan_response: bool = True
     # The bytes on the air are all the profile's own, and their order Mynah's.
     exact_advert: bool = True
-    # Several advertising sets at once, and extended ones.
-    advertising_sets: bool = True
+    # More than 31 bytes of extended advertising data.
+    long_adverts: bool = True
+    # Advertising sets with an address of their own.
+    own_addresses: bool = True
     # A daemon is between the device and its adapter. It can be restarted and configured, and it can switch the adapter
     # off.
     daemon: bool = False
     # The MTU of a link can be unknown to the device.
     unknown_mtu: bool = False
-    # A value that is too long for a link is cut to what the link carries, and is no error.
-    cuts_long_values: bool = True
     # Subscribers are reported by address.
     names_subscribers: bool = True
     # A phone's link outlives the run that it came for.
@@ -73,10 +73,10 @@ async def of_bluez() -> Capabilities:
         refuses_subscriptions=False,
         places_scan_response=version >= (5, 80),
         exact_advert=False,
-        advertising_sets=False,
+        long_adverts=version >= (5, 69),
+        own_addresses=False,
         daemon=True,
         unknown_mtu=True,
-        cuts_long_values=False,
         links_of_its_own=True,
         names_subscribers=version >= (5, 80),
         keeps_subscriptions=False,

@@ -133,6 +133,27 @@ class Phone:
             await self.device.stop_scanning()
             self.device.remove_listener("advertisement", on_advertisement)
 
+    async def hear(self, wanted: set[bytes], within: float = 30) -> None:
+        """Scans until each of these advertising data was heard, from any address."""
+        missing = set(wanted)
+        complete = asyncio.get_running_loop().create_future()
+
+        def on_advertisement(advertisement: Advertisement) -> None:
+            missing.discard(bytes(advertisement.data_bytes))
+            if not missing and not complete.done():
+                complete.set_result(None)
+
+        self.device.on("advertisement", on_advertisement)
+        await self.device.start_scanning(active=True)
+        try:
+            await asyncio.wait_for(complete, within)
+        except TimeoutError:
+            texts = ", ".join(sorted(each.hex() for each in missing))
+            raise TimedOut(f"{self.name} did not hear {texts} within {within:g} s") from None
+        finally:
+            await self.device.stop_scanning()
+            self.device.remove_listener("advertisement", on_advertisement)
+
     async def connect(self, address: hci.Address, within: float = 30) -> None:
         try:
             self.connection = await self.device.connect(address, timeout=within)

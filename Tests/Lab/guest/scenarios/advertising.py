@@ -61,7 +61,7 @@ async def long_uuid(lab: Lab) -> None:
     expect(found, [(kind, payload) for kind, payload in wanted], "AD structures")
 
 
-@scenario("sets.yaml", fresh=True, needs=("advertising_sets",))
+@scenario("sets.yaml", fresh=True, needs=("exact_advert", "own_addresses"))
 async def several_sets(lab: Lab) -> None:
     """each advertising set has its own properties, interval and bytes, legacy and extended, and a phone hears them"""
     await lab.air.signal.until(lambda: len(lab.air.advertised) == 3, "three sets on the air", 20)
@@ -74,6 +74,47 @@ async def several_sets(lab: Lab) -> None:
     expect(found, wanted, "properties, interval in ms and data of each set")
     heard = await lab.phone.find(lab.adapter.address)
     expect(heard.hex().upper(), wanted[0][2], "advertising data that the phone heard")
+
+
+# Of several.yaml: properties, interval in ms and data of each set.
+BEACON = (0x10, (100.0, 125.0), "06FF4C00021507")
+EXTENDED = (0x00, (50.0, 50.0), "0716D2FC4002C409")
+
+
+async def three_sets(lab: Lab) -> set[bytes]:
+    """Waits until the three sets of several.yaml are on the air; gives their data."""
+    main = (0x13, (50.0, 50.0), "03030F18" "020106")
+    if lab.capabilities.exact_advert:
+        main = (0x13, (50.0, 50.0), "020106" "03030F18" "09095365766572616C")
+    await lab.air.signal.until(lambda: len(lab.air.advertised) == 3, "three sets on the air", 30)
+    found = [(each.properties, each.interval_milliseconds, each.data.hex().upper()) for each in lab.air.advertised]
+    expect(sorted(found), sorted([main, BEACON, EXTENDED]), "properties, interval in ms and data of each set")
+    return {bytes.fromhex(data) for _, _, data in found}
+
+
+@scenario("several.yaml", fresh=True)
+async def sets_with_one_address(lab: Lab) -> None:
+    """three sets without addresses of their own are on the air, also beside a link, and a phone hears each of them"""
+    sets = await three_sets(lab)
+    await lab.phone.hear(sets)
+    await lab.phone.find(lab.adapter.address)
+    await lab.phone.connect(lab.adapter.address)
+    sets = await three_sets(lab)
+    await lab.second.hear(sets)
+    expect(await lab.mynah.stop(), 0, "exit status")
+    await lab.air.until_silent()
+
+
+@scenario("several.yaml", fresh=True, needs=("daemon",))
+async def sets_after_a_restart(lab: Lab) -> None:
+    """three sets are on the air again after bluetoothd was restarted, and a phone hears each of them"""
+    mode = lab.services.mode
+    await three_sets(lab)
+    await lab.services.stop_bluetoothd()
+    await lab.mynah.wait_for("radio.lost")
+    await lab.services.start_bluetoothd(mode)
+    await lab.mynah.wait_for("radio.recovered")
+    await lab.phone.hear(await three_sets(lab))
 
 
 @scenario("advertising.yaml", fresh=True)
