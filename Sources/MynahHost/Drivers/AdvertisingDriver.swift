@@ -3,8 +3,8 @@ import MynahSupport
 
 /// Advertises a device: changes the controller's advertising sets, and reports what is on the air.
 ///
-/// The sets themselves are changed by the state machines of the controller's session. This class is confined to
-/// the radio's executor.
+/// The sets themselves are changed by the state machines of the controller's session. This class is confined
+/// to the radio's executor.
 final class AdvertisingDriver {
     private let environment: Environment
     private let timer: HostTimer
