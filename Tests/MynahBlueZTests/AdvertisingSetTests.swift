@@ -308,7 +308,9 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
-    @Test func `a set that only a later bluetoothd can advertise is refused by an earlier one`() async throws {
+    @Test func `a set that only a later bluetoothd can advertise is refused by an earlier one`()
+        async throws
+    {
         let rig = try await Rig()
         let level = await refusal(rig, Self.set("x") { $0.txPower = .level(4) })
         #expect(level?.message.contains("bluetoothd from 5.77 on, or with --experimental") == true)
