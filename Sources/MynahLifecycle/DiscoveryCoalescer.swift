@@ -179,7 +179,10 @@ package struct DiscoveryCoalescer: Sendable {
                 device.matches = nil
             }
             device.kind = report.kind
-            device.isAnswering = report.isScannable
+            if device.isAnswering != report.isScannable {
+                device.isAnswering = report.isScannable
+                device.matches = nil
+            }
             device.isWaiting = report.isScannable && scan.awaitsScanResponses
             if !device.isWaiting { release(&device, report.address, scan, &discoveries) }
         }

@@ -147,7 +147,7 @@ import Testing
         }
         #expect(before.contains("Device") && !meanwhile.contains("Device") && after.contains("Device"))
         let events = device.split(separator: "\n").filter {
-            $0.contains("advertising") || $0.contains("connected")
+            $0.contains("\"event\":\"advertising") || $0.contains("\"event\":\"central")
         }
         let expected = [
             "started", "central.connected", "a central is connected, and the device takes no more",

@@ -27,7 +27,7 @@ import Testing
                 properties: [write]
                 on:
                   write:
-                    - {match: {hex: 01}, advertise: {localName: TwelveLetter}}
+                    - {match: {hex: 01}, advertise: {solicitedServiceUUIDs: [1811, 1812, 1813, 1814, 1815]}}
                     - {match: {hex: 02}, advertise: {serviceUUIDs: [180D, 180F, 1809, 1810, 181A]}}
         """
 
@@ -78,21 +78,21 @@ import Testing
         await rig.radio.simulate(.connected(rig.peer))
         let key = try #require(
             await rig.radio.published.flatMap(\.services).flatMap(\.characteristics).first?.key)
-        func write(_ byte: UInt8) async {
+        func write(_ byte: UInt8) async throws {
             let part = WriteRequest.Part(attribute: key, value: [byte])
-            _ = await rig.radio.simulate(
-                .write(WriteRequest(central: rig.peer.id, parts: [part], wantsResponse: false)))
+            _ = try await rig.radio.request(.write(WriteRequest(central: rig.peer.id, parts: [part])))
         }
-        await write(2)
+        try await write(2)
         try await until("the services are advertised") {
             (try? await air().contains("0B03")) == true
         }
         let before = try await air()
-        await write(1)
+        try await write(1)
         try await until("the other change is refused") { !warnings.isEmpty }
         #expect(warnings.count == 1, "\(warnings)")
-        #expect(warnings[0].hasPrefix("test.yaml:17:46: a rule could not change the advertising: "))
-        #expect(warnings[0].contains("bytes are left") && warnings[0].contains("shorten"), "\(warnings)")
+        #expect(warnings[0].hasPrefix("test.yaml:18:45: a rule could not change the advertising: "))
+        #expect(
+            warnings[0].contains("are left") && warnings[0].contains("name fewer services"), "\(warnings)")
         #expect(try await air() == before)
         await emulator.stop()
     }

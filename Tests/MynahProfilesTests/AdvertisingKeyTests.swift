@@ -309,7 +309,7 @@ import Testing
                 head("advertising: {extended: true, connectable: false, scannable: true, localName: \"\"}\n")
             ) == [
                 """
-                3:65: error: extended advertising that is scannable needs data for its scan response; write \
+                3:62: error: extended advertising that is scannable needs data for its scan response; write \
                 localName or scanResponse, or scannable: false
                 """
             ])
@@ -322,6 +322,9 @@ import Testing
         let advertised = try #require(
             problems(head("advertising: {manufacturerData: {1: \(value)}}\n")).first)
         #expect(advertised.contains("which counter does not make") && !advertised.contains("{text:"))
-        #expect(problems(characteristic("value: \(value)")).first?.contains("{text:") == true)
+        let sent = head(
+            "services: [{uuid: FFE0, characteristics: [{uuid: FFE1, properties: [read], value: \(value)}]}]\n"
+        )
+        #expect(problems(sent).first?.contains("{text:") == true)
     }
 }

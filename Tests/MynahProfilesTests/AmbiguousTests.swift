@@ -38,13 +38,13 @@ import Testing
     func `a match that no number has is a warning`(match: String, message: String?) {
         #expect(
             problems(Self.rule("{match: {n: \(match)}, notify: now}"))
-                == (message.map { ["10:30: warning: " + $0] } ?? []))
+                == (message.map { ["10:34: warning: " + $0] } ?? []))
     }
 
     @Test(arguments: [
         ("[now]", "now is no element of a list; write notify: now, or a list as in [2A37]"),
         ("Now", "notify has no \"Now\"; write notify: now"),
-        ("FFE9", "notify: there is no"),
+        ("FFE9", "notify: the device has no FFE9"),
     ])
     func `now is one word and a characteristic's`(notify: String, message: String) {
         let found = problems(Self.rule("{notify: \(notify)}"))

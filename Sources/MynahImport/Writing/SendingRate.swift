@@ -15,7 +15,7 @@ struct SendingRate {
     /// Measures the rate of values, which must be in order of time.
     init(_ values: [ImportedProfile.RecordedValue]) {
         interval = UsualTime.between(zip(values.dropFirst(), values).map { $0.time - $1.time })
-        guard let starts = Self.frames(values), starts.count > 1 else { return }
+        guard let starts = Self.frames(values), starts.count > 2 else { return }
         let length = starts[1]
         let begins = starts.map { values[$0].time }
         framePeriod = UsualTime.between(zip(begins.dropFirst(), begins).map { $0 - $1 }) ?? 0
