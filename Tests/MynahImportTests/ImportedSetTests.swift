@@ -111,13 +111,7 @@ import Testing
         #expect(!text.contains("\n  - "))
     }
 
-<<<<<<< ours
-    @Test func `content that a set cannot keep is a comment`() throws {
-||||||| base
-    @Test func `what a set cannot keep is a comment`() throws {
-=======
     @Test func `a comment says which parts a set cannot keep`() throws {
->>>>>>> theirs
         var script = HCIScript()
         for number in 0..<6 {
             Self.extended(number < 3 ? "0000" : "0100", number < 3 ? "01 01" : "01 02", 0, "020106", &script)
