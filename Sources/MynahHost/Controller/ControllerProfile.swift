@@ -27,6 +27,10 @@ struct ControllerProfile: Hashable {
     var states = SupportedStates.all
     /// `true` if the controller has the commands for extended advertising.
     var hasExtendedCommands = false
+    /// Whether the controller can receive periodic advertising.
+    var canSynchronize: Bool {
+        hasExtendedCommands && supportedCommands.allows(.lePeriodicAdvertisingCreateSync)
+    }
     /// The chosen kind of commands, or `nil` before the first such command.
     private(set) var style: CommandStyle?
 

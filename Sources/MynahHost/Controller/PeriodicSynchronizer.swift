@@ -34,7 +34,7 @@ struct PeriodicSynchronizer {
     private var isCancelling = false
     /// The number of advertisements of other trains since the host asked for the pending train.
     private var others = 0
-    private var trains: [UInt16: Train] = [:]
+    private var trains = SortedMap<UInt16, Train>()
     /// The incomplete reports, by handle.
     private var pieces: [UInt16: [UInt8]] = [:]
     private var underWay: Step?
@@ -47,7 +47,7 @@ struct PeriodicSynchronizer {
 
     /// Notes an advertisement with the information about a train.
     mutating func heard(_ train: Train) {
-        guard isWanted, !trains.values.contains(train) else { return }
+        guard isWanted, !trains.indices.contains(where: { trains[at: $0] == train }) else { return }
         if let pending, pending != train { others += 1 }
         guard pending != train, !queue.contains(train), queue.count < Self.queueLimit else { return }
         queue.append(train)
@@ -74,7 +74,7 @@ struct PeriodicSynchronizer {
             let isOver = !isWanted || others > Self.patience
             return isOver && !isCancelling ? .cancel : nil
         }
-        if !isWanted { return trains.keys.min().map { .terminate(handle: $0) } }
+        if !isWanted { return trains.keys.first.map { .terminate(handle: $0) } }
         return queue.first.map { .create($0) }
     }
 
@@ -93,15 +93,24 @@ struct PeriodicSynchronizer {
 
     // MARK: Events
 
+    /// Handles an event about a train; ignores other events.
+    mutating func handle(_ event: HCIEventContent) {
+        switch event {
+        case .periodicSyncEstablished(let status, let sync): established(status, sync)
+        case .periodicSyncLost(let handle): lost(handle)
+        default: break
+        }
+    }
+
     /// Handles the end of a request: the controller receives the train, or does not look for it any longer.
-    mutating func established(_ status: HCIStatus, _ sync: LEPeriodicSync) {
+    private mutating func established(_ status: HCIStatus, _ sync: LEPeriodicSync) {
         let train = pending ?? Train(address: sync.address, set: sync.set)
         (pending, isCancelling) = (nil, false)
         if status == .success { trains[sync.handle] = train }
     }
 
     /// Handles the loss of a train.
-    mutating func lost(_ handle: UInt16) {
+    private mutating func lost(_ handle: UInt16) {
         trains[handle] = nil
         pieces[handle] = nil
     }

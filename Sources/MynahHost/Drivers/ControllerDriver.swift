@@ -310,14 +310,12 @@ final class ControllerDriver {
             drive { $0.answered(opcode, credits: credits, status, [], at: $1, &$2) }
         case .hardwareError(let code): hardwareFailed(code)
         case .advertisingReports(let reports): return .advertising(reports)
-        case .periodicSyncEstablished(let status, let sync):
-            drive { $0.synchronize(at: $1, &$2) { $0.established(status, sync) } }
-        case .periodicSyncLost(let handle): drive { $0.synchronize(at: $1, &$2) { $0.lost(handle) } }
+        case .periodicSyncEstablished, .periodicSyncLost:
+            drive { $0.synchronize(at: $1, &$2) { $0.handle(content) } }
         case .periodicReport(let report): return .periodic(report)
         case .connectionComplete(let status, let connection) where status != .success:
             if connection.role == .central { drive { $0.attemptEnded(status, at: $1, &$2) } }
-        case .advertisingSetTerminated(.success, let set, _):
-            drive { $0.advertisingStopped(set, at: $1, &$2) }
+        case .advertisingSetTerminated(.success, let id, _): drive { $0.advertisingStopped(id, at: $1, &$2) }
         default: return .event(content)
         }
         return nil

@@ -2,7 +2,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Advertises, scans and connects, as the Generic Access Profile defines (Vol 3, Part C).
+/// Scans and connects, as the Generic Access Profile defines (Vol 3, Part C).
 ///
 /// This driver uses the state machines of the controller's session. Callers pass in the bonds, which are
 /// needed to resolve private addresses. The driver is confined to the radio's executor.
@@ -26,12 +26,10 @@ final class GenericAccess {
     private let timer: HostTimer
     private let sinks: RadioSinks
     private let controller: ControllerDriver
+    /// Advertises the device.
+    let advertising: AdvertisingDriver
     private var reports = ReportAssembler()
     var peers = PeerAddresses()
-    /// The addresses of advertising sets that do not use the device's address.
-    var setAddresses = SetAddresses()
-    /// The sets of the last request to advertise.
-    private var sets: [Advertisement] = []
     /// Calls that wait for a connection, by the number of the request.
     private(set) var connections: [UInt64: Connection] = [:]
 
@@ -42,15 +40,14 @@ final class GenericAccess {
         self.timer = timer
         self.sinks = sinks
         self.controller = controller
+        advertising = AdvertisingDriver(environment, timer, sinks, controller)
     }
 
     /// Clears the incomplete reports, and the addresses of peers and of sets.
     func reset() {
         reports = ReportAssembler()
         peers = PeerAddresses()
-        setAddresses.reset()
-        sets = []
-        timer[.setAddressRotation] = nil
+        advertising.reset()
     }
 
     /// Stops advertising and scanning.
@@ -73,7 +70,7 @@ final class GenericAccess {
         await controller.settled(.scanner)
         guard controller.isRunning else { return }
         controller.drive { session, _, _ in session.announceAddress() }
-        reportLostAdvertisement()
+        advertising.reportLostAdvertisement()
         if let scan, case .refused(let step, let status) = controller.session.scanner.verdict(on: scan) {
             let error = controller.session.refusal(step.purpose, status)
             sinks.tellCentral(.warning(RadioWarning("scanLost", "scanning could not be resumed: \(error)")))
@@ -81,88 +78,10 @@ final class GenericAccess {
         sinks.tell(.stateChanged(.poweredOn))
         if afterLoss { sinks.tell(.recovered) }
         // Advertising was reported as off when the controller was lost.
-        addressChanged()
+        advertising.addressChanged()
         sinks.tellCentral(.capabilitiesChanged(controller.session.profile.states.capabilities))
         sinks.tellCentral(.stateChanged(.poweredOn))
         if afterLoss { sinks.tellCentral(.recovered) }
-    }
-
-    // MARK: Advertising
-
-    /// Starts advertising, or changes the advertisement.
-    ///
-    /// Throws `advertisementRefused` if the advertisement is too long or the controller refuses it; nothing
-    /// is advertised then.
-    func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
-        guard controller.isRunning else {
-            throw controller.unavailable("a device can be advertised only while the radio runs")
-        }
-        try checkPeriodic(advertisement)
-        let wanted = try setAddresses.configurations(of: advertisement.sets, at: environment.now())
-        if let need = advertisement.needForExtendedCommands { try controller.useExtendedCommands(for: need) }
-        sets = advertisement.sets
-        timer[.setAddressRotation] = setAddresses.due(of: sets)
-        let number = controller.change { advertiser, _, _ in advertiser.want(wanted) }
-        await controller.settled(.advertiser)
-        switch controller.session.advertiser.verdict(on: number) {
-        case .onAir: break
-        case .waitsForLinkEnd:
-            sinks.warn(.advertisingWaits(environment.options.controller))
-        case .refused(let step, let status):
-            throw controller.session.refusal(step.purpose, status, .advertisementRefused)
-        case .replaced:
-            guard controller.session.advertiser.isWanted else {
-                throw RadioError(.invalidState, "advertising was stopped before it began")
-            }
-        case .lost:
-            // The caller gets an error, so advertising must not begin later.
-            controller.change { advertiser, _, _ in advertiser.stop() }
-            throw controller.loss
-        }
-        let reports = controller.session.advertiser.reports(of: advertisement.sets, wanted)
-        controller.drive { session, _, _ in session.announce(reports, of: number) }
-        return AdvertisingReport(reports)
-    }
-
-    private func checkPeriodic(_ advertisement: Advertisement) throws(RadioError) {
-        guard advertisement.sets.contains(where: { $0.periodic != nil }),
-            !controller.session.profile.supportedCommands.allows(.leSetPeriodicAdvertisingParameters)
-        else { return }
-        throw RadioError(
-            .advertisementRefused, "\(environment.options.controller) has no periodic advertising",
-            remedy: "leave periodic out, or use another controller")
-    }
-
-    /// Changes the resolvable private addresses of advertising sets that are due to change.
-    func rotateSetAddresses() {
-        guard controller.session.advertiser.isWanted,
-            let wanted = try? setAddresses.configurations(of: sets, at: environment.now())
-        else { return }
-        timer[.setAddressRotation] = setAddresses.due(of: sets)
-        let number = controller.change { advertiser, _, _ in advertiser.want(wanted) }
-        let reports = controller.session.advertiser.reports(of: sets, wanted)
-        controller.drive { session, _, _ in session.announce(reports, of: number) }
-        addressChanged()
-    }
-
-    /// Stops advertising.
-    func stopAdvertising() async {
-        timer[.setAddressRotation] = nil
-        controller.change { advertiser, _, _ in advertiser.stop() }
-        await controller.settled(.advertiser)
-    }
-
-    /// Reports that advertising has stopped, if the controller refused a step after `advertise` had returned.
-    func reportLostAdvertisement() {
-        let lost = controller.drive { session, _, _ in session.takeLostAnnouncement() }
-        guard let lost else { return }
-        sinks.warn(RadioWarning("advertisingLost", "advertising stopped: \(lost)"))
-        sinks.tell(.advertisingChanged(.silent))
-    }
-
-    /// Reports the current advertisement again, with the new own address.
-    func addressChanged() {
-        if let report = controller.session.advertiser.announced { sinks.tell(.advertisingChanged(report)) }
     }
 
     // MARK: Scanning
@@ -170,10 +89,7 @@ final class GenericAccess {
     /// Starts a scan, or changes the options of the current one.
     func scan(_ options: ScanOptions) async throws(RadioError) {
         guard controller.isRunning else { throw controller.unavailable() }
-        let profile = controller.session.profile
-        let canSynchronize =
-            profile.hasExtendedCommands && profile.supportedCommands.allows(.lePeriodicAdvertisingCreateSync)
-        guard !options.synchronizes || canSynchronize else {
+        guard !options.synchronizes || controller.session.profile.canSynchronize else {
             throw RadioError(
                 .unsupported, "\(environment.options.controller) does not receive periodic advertising",
                 remedy: "scan without it, or use another controller")

@@ -26,8 +26,8 @@ final class HostDrivers {
         sinks.served = { [weak links] peer in links?.change { $0.served(peer, &$1) } }
         controller.act = { [weak self] action in self?.carryOut(action) }
         controller.addressSource = { [weak security] in security?.addressSource($0) }
-        access.setAddresses.makeStatic = { [weak security] in security?.newStaticAddress() }
-        access.setAddresses.makeRotation = { [weak security] in security?.newRotation(at: $0) }
+        access.advertising.setAddresses.makeStatic = { [weak security] in security?.newStaticAddress() }
+        access.advertising.setAddresses.makeRotation = { [weak security] in security?.newRotation(at: $0) }
         security.act = { [weak links] action in links?.carryOut(action) }
     }
 
@@ -46,8 +46,8 @@ final class HostDrivers {
     private func carryOut(_ action: ControllerAction) {
         switch action {
         case .configure(let profile): links.configure(on: profile)
-        case .addressChanged: access.addressChanged()
-        case .advertiserSettled: access.reportLostAdvertisement()
+        case .addressChanged: access.advertising.addressChanged()
+        case .advertiserSettled: access.advertising.reportLostAdvertisement()
         case .connectionsFailed(let numbers, let error):
             access.connectionsFailed(numbers, error, security.bonds)
         case .refused(let command, let link, let peer): links.refused(command, link, peer)
@@ -62,7 +62,7 @@ final class HostDrivers {
         switch deadline {
         case .command: controller.loseSilent()
         case .addressRotation: controller.drive { $0.expireAddress(at: $1, &$2) }
-        case .setAddressRotation: access.rotateSetAddresses()
+        case .setAddressRotation: access.advertising.rotateSetAddresses()
         case .connectionCancel: controller.drive { $0.expireConnectionCancel(at: $1, &$2) }
         case .linksEnd: links.stopWaitingForEnd()
         case .connect(let number): links.overdue(number)
