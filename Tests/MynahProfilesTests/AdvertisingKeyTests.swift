@@ -164,8 +164,11 @@ import Testing
         ),
         (
             "{connectable: false, extended: true, "
-                + "periodic: {value: {localName: \(String(repeating: "n", count: 255))}}}",
-            "3:77: error: periodic.localName has an AD structure of 256 bytes"
+                + "periodic: {value: {raw: {0xFF: \(String(repeating: "AB", count: 255))}}}}",
+            """
+            3:75: error: periodic.raw has an AD structure of 257 bytes, and one has at most 256; \
+            divide it into several, or shorten it
+            """
         ),
         ("{flags: [limited, limited]}", "3:32: error: the flag limited is repeated"),
         ("{interval: {min: 2 s, max: 1 s}}", "3:41: error: max must not be below min"),

@@ -263,7 +263,7 @@ import Testing
         #expect(rig.enableSets("01 01 01 0000 00") == .success)
         #expect(CommandAnswer.of("00 0400000000C0") { rig.acceptList.add(&$0, isInUse: false) } == .success)
         rig.scan(by: scanner)
-        let response = "air 9 011B00" + "0100000000C0" + "00FF000002000241"
+        let response = "air 9 011B00" + "0100000000C0" + "00FF0000000002000241"
         let report = "043E091301" + "00" + Hex.encode([scanner, 0, 0, 0, 0, 0xC0])
         #expect(rig.outbox.take() == (isAnswered ? [response, report] : []))
     }
