@@ -63,6 +63,16 @@ package struct ControlBody: Sendable {
         return text
     }
 
+    /// A member that is a list of texts.
+    func texts(_ key: String, atMost limit: Int) throws(ControlProblem) -> [String]? {
+        guard let value = self[key] else { return nil }
+        let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
+        guard let list = value.arrayValue, list.count <= limit, texts.count == list.count else {
+            throw Self.wrong(key, "a list of at most \(limit) texts", value)
+        }
+        return texts
+    }
+
     /// A member that is a whole number within bounds.
     package func number(_ key: String, in range: ClosedRange<Int>) throws(ControlProblem) -> Int? {
         guard let value = self[key] else { return nil }

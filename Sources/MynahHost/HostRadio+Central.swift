@@ -133,6 +133,18 @@ extension HostRadio {
     /// Limits the time for answers to later requests, or restores the 30 s of ATT with `nil`.
     package func limitAnswers(to limit: Duration?) { links.client.limitAnswers(to: limit) }
 
+    /// Changes the connection parameters of the link to a peripheral, and returns the new ones.
+    ///
+    /// Throws `unsupported` if the controller or the peripheral refuses them.
+    package func changeParameters(
+        to range: ConnectionParameterRange, of peer: Peer.ID
+    ) async throws(RadioError) -> ConnectionParameterRange {
+        try await channels.changes.change(to: range, of: peer)
+    }
+
+    /// Sets a handler of what happens to the connection parameters of links to peripherals.
+    package func tellOfParameters(_ handler: @escaping ParameterHandler) { sinks.parameters = handler }
+
     // MARK: Both halves
 
     /// Opens a channel to a PSM that a peer has published.
@@ -176,14 +188,12 @@ extension HostRadio {
         try await links.readRSSI(of: peer)
     }
 
-    /// Sets a handler that is called when the radio sends a request to a peripheral, and when the answer has
-    /// come.
+    /// Sets a handler that is called when the radio sends a request to a peripheral, with `false`, and when
+    /// the answer has come, with `true`.
     ///
     /// The handler is called before later events are reported. The call that made the request returns a
     /// little later.
-    package func tellOfAnswers(_ handler: @escaping @Sendable (_ isAnswered: Bool) -> Void) {
-        sinks.asked = handler
-    }
+    package func tellOfAnswers(_ handler: @escaping @Sendable (Bool) -> Void) { sinks.asked = handler }
 }
 
 extension HostRadio: DeviceNameRadio {

@@ -571,7 +571,7 @@ enum CtlHelp {
     }
 
     /// The answer of the instance that a command line names, or `nil` if it does not answer.
-    private static func get(_ target: String, _ words: [String]) async -> JSON? {
+    static func get(_ target: String, _ words: [String]) async -> JSON? {
         let client = try? CtlOptions.client(
             at: CompletionWords.value(of: "--control", in: words),
             tokenFile: CompletionWords.value(of: "--control-token-file", in: words))

@@ -1,6 +1,6 @@
 import Mynah
-import MynahCore
-import MynahProfiles
+package import MynahCore
+package import MynahProfiles
 import MynahSupport
 
 /// Requests connection parameters for an accessory some time after each connection, or for an app.
@@ -84,7 +84,9 @@ extension PlayerLink {
 
 extension EventPayload.Parameters {
     /// Makes the payload with a report about the link to a central, or to a peripheral.
-    init(_ report: ConnectionParameterReport, _ central: EventCentral?, _ peripheral: EventPeripheral) {
+    package init(
+        _ report: ConnectionParameterReport, _ central: EventCentral?, _ peripheral: EventPeripheral
+    ) {
         self.init()
         self.central = central
         self.peripheral = peripheral
@@ -107,7 +109,7 @@ extension EventPayload.Parameters {
 
 extension ConnectionParameterReport {
     /// The name of the event for the report.
-    var eventName: DeviceEvent.Name {
+    package var eventName: DeviceEvent.Name {
         switch content {
         case .requested: .parametersRequested
         case .changed: .parametersChanged

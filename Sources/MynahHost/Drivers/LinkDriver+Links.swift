@@ -70,6 +70,7 @@ extension LinkDriver {
         switch command {
         // The controller's reports of the link are trusted.
         case .readFeatures: heard(handle)
+        case .updateParameters: channels.changes.refused(handle, nil)
         case .encrypt:
             security.change(handle) { $0.encryptionChanged(handle, .unspecifiedError, at: $1, &$2) }
         }

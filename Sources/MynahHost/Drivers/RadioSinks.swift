@@ -20,6 +20,9 @@ final class RadioSinks {
     /// later events.
     var asked: @Sendable (_ isAnswered: Bool) -> Void = { _ in }
 
+    /// Called with the peripheral and each report about the parameters of its link.
+    var parameters: ParameterHandler = { _, _ in }
+
     /// Called with the sender of a request for a published attribute.
     ///
     /// A device that this one has connected to becomes a central with its first such request.
@@ -105,7 +108,9 @@ final class RadioSinks {
         switch link.role {
         case .peripheral: tell(.parameters(link.peer.id, report))
         case .central:
-            if link.halves.contains(.central) { tellCentral(.parameters(link.peer.id, report)) }
+            guard link.halves.contains(.central) else { return }
+            tellCentral(.parameters(link.peer.id, report))
+            parameters(link.peer, report)
         }
     }
 
