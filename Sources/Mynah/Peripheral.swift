@@ -60,7 +60,7 @@ public actor Peripheral: Identifiable {
     /// Whether the answer to the last request was held back because the app did not run.
     package internal(set) var hasAnswerWaited = false
     /// The peripheral's link, or `nil` if there is none.
-    private(set) var peer: Peer.ID?
+    package private(set) var peer: Peer.ID?
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }

@@ -41,31 +41,10 @@ extension RadioChoice {
     }
 
     private static func parse(_ text: String, _ words: [String]) throws -> RadioChoice {
-        switch text {
-        case "auto": return .auto
-        case "bluez": return .bluez
-        case "virtual": return .virtual
-        case "netsim": return .netsim(instance: nil)
-        default: break
+        do throws(Problem) {
+            return try RadioChoice(parsing: text, among: words)
+        } catch {
+            throw ValidationError(error.message)
         }
-        if text.hasPrefix("netsim:") {
-            let numbers = NetsimEnvironment.instances
-            guard text.hasPrefix("netsim:instance="), let instance = Int(text.dropFirst(16)),
-                numbers.contains(instance)
-            else {
-                throw ValidationError(
-                    "write netsim:instance=N with N from \(numbers.lowerBound) to \(numbers.upperBound)")
-            }
-            return .netsim(instance: instance)
-        }
-        if text.hasPrefix("hci:") {
-            do throws(RadioError) {
-                return .hci(try HCITransportAddress(parsing: String(text.dropFirst(4))))
-            } catch {
-                throw ValidationError("\(error)")
-            }
-        }
-        let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw ValidationError("expected one of \(words.joined(separator: ", ")) and hci:TRANSPORT\(near)")
     }
 }

@@ -63,6 +63,16 @@ package struct ControlBody: Sendable {
         return text
     }
 
+    /// A member that is a list of texts.
+    func texts(_ key: String, atMost limit: Int) throws(ControlProblem) -> [String]? {
+        guard let value = self[key] else { return nil }
+        let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
+        guard let list = value.arrayValue, list.count <= limit, texts.count == list.count else {
+            throw Self.wrong(key, "a list of at most \(limit) texts", value)
+        }
+        return texts
+    }
+
     /// Returns a member that must be an integer within limits, or `nil` if it is missing.
     package func number(_ key: String, in range: ClosedRange<Int>) throws(ControlProblem) -> Int? {
         guard let value = self[key] else { return nil }

@@ -40,6 +40,15 @@ package protocol ControlledRun: Sendable {
     /// Removes a device from the run.
     func remove(_ device: ControlledDevice) async throws(ControlProblem)
 
+    /// The phones, in the order in which they were added.
+    var phones: [any ControlledPhone] { get }
+
+    /// Adds a phone and starts it.
+    func addPhone(_ settings: PhoneSettings) async throws(ControlProblem) -> any ControlledPhone
+
+    /// Ends a phone with its links, and removes it from the run.
+    func removePhone(_ phone: any ControlledPhone) async
+
     /// Restarts the run at the beginning of its time; without a seed, the run's own seed is used.
     func beginAnew(seed: UInt64?) async throws(ControlProblem)
 

@@ -1,16 +1,17 @@
 package import MynahEmulator
 import MynahSupport
 
-/// The query of `GET /v1/events`: `?since=&last=&match=&limit=`.
+/// The query of `GET /v1/events`: `?since=&last=&match=&limit=&hold=`.
 ///
 /// - `since`: the number of the first event. The default is the last mark, or without marks the first event
 ///   since the run started or the journal was cleared.
 /// - `last`: begin with this number of latest events, 1 to 10,000, of those since `since`.
 /// - `match`: only events that match, as an `EventMatch` in object form or text form.
 /// - `limit`: the largest number of events, 1 to 10,000; the default is 1,000.
+/// - `hold`: a name of the client's choice: phones with that `holder` end with the last stream of the name.
 package struct EventsQuery: Hashable, Sendable {
     /// The names of the query's parameters.
-    package static let parameters = ["since", "last", "match", "limit"]
+    package static let parameters = ["since", "last", "match", "limit", "hold"]
 
     /// The number of the first event, or `nil` for the default.
     package var since: UInt64?
@@ -20,6 +21,38 @@ package struct EventsQuery: Hashable, Sendable {
     package var match: EventMatch?
     /// The largest number of events on a page.
     package var limit = 1000
+    /// The name by which a stream of the events holds phones, or `nil` if it holds none.
+    package var hold: String?
+
+    /// The largest length of a name in `hold`, in bytes.
+    static let longestHolder = 64
+
+    /// The pattern of a name in `hold`.
+    static let holderPattern = "^[A-Za-z0-9._-]{1,64}$"
+
+    /// Whether a name may be in `hold`.
+    static func isHolder(_ name: String) -> Bool {
+        (1...longestHolder).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// The problem of a name that cannot hold phones.
+    static func wrongHolder(_ name: String) -> ControlProblem {
+        ControlProblem(
+            400,
+            """
+            a holder has 1 to \(longestHolder) letters, digits, dots, hyphens and underscores, and \
+            \(ControlProblem.shortened(name)) has not
+            """)
+    }
 
     /// Parses the items of the query after percent-decoding.
     ///
@@ -37,10 +70,13 @@ package struct EventsQuery: Hashable, Sendable {
         last = try body.number("last", in: 1...10_000).map { UInt64($0) }
         match = try body.match("match")
         if let limit = try body.number("limit", in: 1...10_000) { self.limit = limit }
+        hold = try body.text("hold")
+        if let hold, !Self.isHolder(hold) { throw Self.wrongHolder(hold) }
     }
 
     /// Converts a parameter's value to the JSON of the corresponding member in a request's body.
     private static func json(_ name: String, _ value: String) throws(ControlProblem) -> JSON {
+        guard name != "hold" else { return .string(value) }
         guard name == "match" else { return Int(value).map { .integer($0) } ?? .string(value) }
         guard value.drop(while: { $0 == " " }).first == "{" else { return .string(value) }
         do throws(JSON.ParseError) {

@@ -4,6 +4,12 @@ extension ATTError {
     /// The names of all named errors, such as `unlikelyError`, in the order of their codes.
     package static let names: [String] = named.map(\.name)
 
+    /// The name of the error, as in `unlikelyError`, or `nil` if its code has none.
+    package var name: String? {
+        Self.words[code].map(Self.joined)
+            ?? (Self.applicationCodes.contains(code) ? "applicationError" : nil)
+    }
+
     private static let named: [(name: String, code: UInt8)] = words.sorted { $0.key < $1.key }.map {
         (joined($0.value), $0.key)
     }

@@ -136,6 +136,18 @@ extension HostRadio {
     /// Limits the time for answers to later requests; `nil` restores the 30 s of ATT.
     package func limitAnswers(to limit: Duration?) { links.client.limitAnswers(to: limit) }
 
+    /// Changes the connection parameters of the link to a peripheral, and returns the new ones.
+    ///
+    /// Throws `unsupported` if the controller or the peripheral refuses them.
+    package func changeParameters(
+        to range: ConnectionParameterRange, of peer: Peer.ID
+    ) async throws(RadioError) -> ConnectionParameterRange {
+        try await channels.changes.change(to: range, of: peer)
+    }
+
+    /// Sets a handler of what happens to the connection parameters of links to peripherals.
+    package func tellOfParameters(_ handler: @escaping ParameterHandler) { sinks.parameters = handler }
+
     // MARK: Both roles
 
     /// Opens a channel to a PSM that a peer has published.
@@ -184,9 +196,7 @@ extension HostRadio {
     ///
     /// The second call precedes reports of later events. The call that made the request returns shortly
     /// afterwards.
-    package func tellOfAnswers(_ handler: @escaping @Sendable (_ isAnswered: Bool) -> Void) {
-        sinks.asked = handler
-    }
+    package func tellOfAnswers(_ handler: @escaping @Sendable (Bool) -> Void) { sinks.asked = handler }
 }
 
 extension HostRadio: DeviceNameRadio {

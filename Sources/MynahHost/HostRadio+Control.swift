@@ -16,6 +16,9 @@ extension HostRadio: ControllableRadio {
 
     package var isOn: Bool { controller.isRunning }
 
+    /// The address on the air, or `nil` before the start.
+    package var ownAddress: DeviceAddress? { controller.ownAddress }
+
     package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {
         links.server.serve(services, as: mode)
     }

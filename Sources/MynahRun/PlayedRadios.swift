@@ -1,3 +1,4 @@
+import MynahControl
 import MynahCore
 import MynahEmulator
 import MynahSupport
@@ -9,6 +10,15 @@ final class PlayedRadios: Sendable {
         var playing: [RunSession.Playing]? = []
         /// The number of radios from the command line whose devices are being started or played.
         var begun = 0
+        /// The phones that tests have made.
+        var phones: [PlayedPhone] = []
+
+        /// The numbers of the radios in use.
+        var indices: Set<Int> { Set((playing ?? []).map(\.index) + phones.map(\.index)) }
+        /// The names in use.
+        var labels: [String] {
+            (playing ?? []).flatMap { $0.run.devices.map(\.label) } + phones.map(\.name)
+        }
     }
 
     private let state = Lock(State())
@@ -34,13 +44,45 @@ final class PlayedRadios: Sendable {
         _ body: (_ index: Int, _ labels: [String]) throws(RadioError) -> RunSession.Playing
     ) throws(RadioError) -> RunSession.Playing? {
         try state.withLock { state throws(RadioError) in
-            guard let others = state.playing, state.begun == count else { return nil }
-            let used = Set(others.map(\.index))
+            guard state.playing != nil, state.begun == count else { return nil }
+            let used = state.indices
             let index = (0...).first { !used.contains($0) } ?? 0
-            let new = try body(index, others.flatMap { $0.run.devices.map(\.label) })
+            let new = try body(index, state.labels)
             state.playing?.append(new)
             return new
         }
+    }
+
+    /// The phones that tests have made.
+    var phones: [PlayedPhone] { state.withLock { $0.phones } }
+
+    /// Adds a phone, as `append` does for a device; `body` gets the other phones too.
+    func appendPhone(
+        after count: Int,
+        _ body: (_ index: Int, _ labels: [String], _ others: [PlayedPhone]) throws(ControlProblem)
+            -> PlayedPhone
+    ) throws(ControlProblem) -> PlayedPhone? {
+        try state.withLock { state throws(ControlProblem) in
+            guard state.playing != nil, state.begun == count else { return nil }
+            let used = state.indices
+            let index = (0...).first { !used.contains($0) } ?? 0
+            let new = try body(index, state.labels, state.phones)
+            state.phones.append(new)
+            return new
+        }
+    }
+
+    /// Ends a phone and removes it, unless it was removed before.
+    func end(_ phone: any ControlledPhone) async {
+        guard let phone = phone as? PlayedPhone else { return }
+        // It keeps its name and its radio until it has ended.
+        await phone.stop()
+        state.withLock { $0.phones.removeAll { $0 === phone } }
+    }
+
+    /// Ends all phones and removes them.
+    func endPhones() async {
+        for phone in phones { await end(phone) }
     }
 
     /// Changes the devices of a radio; returns `nil` if there is no such radio.
@@ -51,7 +93,7 @@ final class PlayedRadios: Sendable {
             guard var all = state.playing, let place = all.firstIndex(where: { $0.index == index }) else {
                 return nil
             }
-            let labels = all.flatMap { $0.run.devices.map(\.label) }
+            let labels = state.labels
             let value = body(&all[place].run, labels)
             state.playing = all
             return value
@@ -67,7 +109,8 @@ final class PlayedRadios: Sendable {
     func clear() -> [RunSession.Playing]? {
         state.withLock { state in
             guard let all = state.playing else { return nil }
-            state = State()
+            // The phones are removed when they have ended.
+            (state.playing, state.begun) = ([], 0)
             return all
         }
     }

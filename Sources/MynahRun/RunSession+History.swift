@@ -29,6 +29,7 @@ extension RunSession {
             let played = playedRadios.clear()
         else { return ending }
         watch.pause()
+        await playedRadios.endPhones()
         await stop(played, forgetting: true)
         for each in played { outputs.keys?.detach(each.emulator) }
         // The remaining work of the old history ends before the new one starts.

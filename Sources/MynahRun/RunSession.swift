@@ -224,7 +224,9 @@ package final class RunSession: Sendable {
     }
 
     private func stop(forgetting: Bool) async {
-        await stop(playedRadios.close(), forgetting: forgetting)
+        let begun = playedRadios.close()
+        await playedRadios.endPhones()
+        await stop(begun, forgetting: forgetting)
     }
 
     func stop(_ begun: [Playing], forgetting: Bool) async {
@@ -288,7 +290,7 @@ package final class RunSession: Sendable {
     /// The maker of devices, which also makes those added later.
     var maker: RunMaker { cast.withLock { $0.maker } }
 
-    private var runs: [Run] { cast.withLock { $0.runs } }
+    var runs: [Run] { cast.withLock { $0.runs } }
 
     /// The name of the radio, or `nil` before it is chosen.
     var radioName: String? { radioMaker.withLock { $0 }?.name }

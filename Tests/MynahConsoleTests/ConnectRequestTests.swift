@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahEmulator
 import Testing
 
 @testable import MynahConsole

@@ -10,6 +10,13 @@ struct NoDevices: ControlledRun {
     let radios: [String] = []
     let devices: [ControlledDevice] = []
     let requestNumbers: RequestNumbers? = nil
+    let phones: [any ControlledPhone] = []
+
+    func addPhone(_ settings: PhoneSettings) async throws(ControlProblem) -> any ControlledPhone {
+        throw ControlProblem(409, "this run has no phones")
+    }
+
+    func removePhone(_ phone: any ControlledPhone) async {}
 
     func add(_ profile: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String {
         throw ControlProblem(409, "this run has no devices")

@@ -8,7 +8,7 @@ import re
 from typing import Any, Iterator
 
 import schemathesis
-from mynah import Client, Problem
+from mynah import Client, Phone, Problem
 
 CLIENT = Client(os.environ["MYNAH_CONTROL"])
 #: The profiles of the devices that are always there, by name.
@@ -17,6 +17,10 @@ PROFILES: dict[str, Any] = json.loads(os.environ["MYNAH_PROFILES"])
 NARROWED = os.environ.get("MYNAH_NARROWED") == "1"
 #: More devices than this are removed again.
 DEVICES = 8
+#: The phone in the test's hand that is always there, and is connected to the strap.
+PHONE = "Anna"
+#: More phones than this are removed again.
+PHONES = 4
 DURATION = re.compile(r"^ *[0-9]+(\.[0-9]{1,9})? *(us|ms|s|min|h) *$")
 
 
@@ -27,6 +31,8 @@ def before_load_schema(ctx: Any, raw_schema: dict[str, Any]) -> None:
             for parameter in operation.get("parameters", []):
                 if parameter["name"] == "device":
                     parameter["schema"]["enum"] = names(operation["operationId"])
+                elif parameter["name"] == "phone":
+                    parameter["schema"]["enum"] = [PHONE, "Nobody"]
                 elif parameter["name"] == "attribute":
                     parameter["schema"]["enum"] = ["180D/2A37", "heart-rate/2A38", "180D/2A37/2902", "2A39"]
                 elif parameter["name"] == "name":
@@ -95,6 +101,7 @@ def narrow(document: dict[str, Any]) -> None:
         member(operation, "match", {"enum": matches})
         member(operation, "since", {"enum": [0, 1]})
     member("setVariable", "value", {"enum": [0, 72, 2.5]})
+    narrow_phones(bodies, member)
     member("setValue", "hex", {"enum": ["", "05", "0a"]})
     member("setValue", "text", {"enum": ["", "a"]})
 
@@ -112,6 +119,11 @@ def narrow(document: dict[str, Any]) -> None:
     either("verify", [["match", kind, "since"] for kind in ("exactly", "atLeast", "never")] + [["order", "since"]])
     # Only 2A37 notifies, and each attribute has fields of its own.
     either("setValue", [["hex"], ["text"]])
+    for operation in ("writeAsPhone", "commandAsPhone"):
+        either(operation, [["hex", "of", "within"], ["text", "of", "within"]])
+        for choice in bodies[operation]["schema"]["anyOf"]:
+            choice["required"].append("of")
+    either("connectAsPhone", [["name", "within"], ["address", "within"], ["services", "within"]])
     either("forget", [["central"], ["peripheral"]])
     bodies["setAppState"]["schema"]["properties"].pop("peripheral")
     either("answerRequest", [["hex"], ["text"], ["fields"], ["error"]])
@@ -122,6 +134,36 @@ def narrow(document: dict[str, Any]) -> None:
             parameter["schema"] = {"enum": [0, 1]}
         if parameter["name"] == "match":
             parameter["schema"] = {"enum": ["read", "write device=Strap"]}
+
+
+def narrow_phones(bodies: dict[str, Any], member: Any) -> None:
+    """Says what the document cannot know about phones."""
+    bodies["addPhone"]["schema"]["properties"].pop("radio")
+    member("addPhone", "name", {"type": "string", "pattern": "^[0-9A-Za-z]{1,9}$"})
+    member("addPhone", "address", {"enum": ["identity", "private", "C0:11:22:33:44:55"]})
+    member("addPhone", "stateDirectory", {"enum": ["a", "../b"]})
+    times = {"enum": ["0 s", "1ms", "50 ms"]}
+    services = {"type": "array", "maxItems": 2, "items": {"enum": ["180D", "battery"]}}
+    for operation, body in bodies.items():
+        members = body["schema"].get("properties", {})
+        if not operation.endswith("AsPhone"):
+            continue
+        members["within"] = times
+        for name, schema in {
+            "peripheral": {"enum": ["Strap", "Nobody"]},
+            "of": {"enum": ["180D/2A37", "2A38", "2A39", "2A37/2902"]},
+            "address": {"enum": ["AA:BB:CC:DD:EE:FF", "c0:11:22:33:44:55"]},
+            "services": services,
+            "hex": {"enum": ["", "05"]},
+            "passkey": {"enum": ["042042", 0]},
+            "interval": {"enum": ["15 ms", "30ms"]},
+            "intervalMaximum": {"enum": ["45 ms", "60 ms"]},
+            "supervisionTimeout": {"enum": ["31 s", "32 s"]},
+            "latency": {"enum": [0, 4]},
+        }.items():
+            if name in members:
+                members[name] = schema
+    bodies["connectAsPhone"]["schema"]["properties"]["services"] = {**services, "minItems": 1}
 
 
 def numbers(value: Any) -> Iterator[float]:
@@ -144,8 +186,9 @@ def filter_case(ctx: Any, case: Any) -> bool:
 
 @schemathesis.hook
 def before_call(ctx: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    # A wait may last for 10 minutes.
-    if not NARROWED and case.operation.definition.raw.get("operationId") == "wait" and isinstance(case.body, dict):
+    # A wait may last for 10 minutes, and a verb of a phone too.
+    operation = case.operation.definition.raw.get("operationId", "")
+    if not NARROWED and isinstance(case.body, dict) and (operation == "wait" or operation.endswith("AsPhone")):
         within = case.body.get("within", "2 s")
         if isinstance(within, str) and DURATION.match(within):
             case.body["within"] = "1 ms"
@@ -154,6 +197,8 @@ def before_call(ctx: Any, case: Any, kwargs: dict[str, Any]) -> None:
 @schemathesis.hook
 def after_call(ctx: Any, case: Any, response: Any) -> None:
     operation = case.operation.definition.raw.get("operationId")
+    if operation in ("addPhone", "removePhone", "disconnectAsPhone") and response.status_code < 300:
+        restore_phones()
     if operation not in ("addDevice", "removeDevice") or response.status_code >= 300:
         return
     there = [device.name for device in CLIENT.devices()]
@@ -162,3 +207,17 @@ def after_call(ctx: Any, case: Any, response: Any) -> None:
     for name, profile in PROFILES.items():
         if name not in there:
             CLIENT.add(profile)
+
+
+def restore_phones() -> None:
+    """Removes phones if there are many, and makes the one that is always there."""
+    there = [phone for phone in CLIENT.phones() if phone.name != PHONE]
+    for phone in there[: max(0, len(there) - PHONES)]:
+        phone.remove()
+    if PHONE not in [phone.name for phone in CLIENT.phones()]:
+        CLIENT.phone(PHONE)
+    try:
+        Phone(CLIENT, PHONE).connect("Strap", within="5 s")
+    except Problem:
+        # The strap may be off the air, by another request.
+        pass

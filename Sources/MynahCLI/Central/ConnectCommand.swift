@@ -151,7 +151,9 @@ struct ConnectCommand: StagedCommand {
         _ error: RadioError, _ surroundings: Surroundings, _ time: RunTime
     ) -> any Error {
         guard format == .json else { return Exit.failure("\(error)") }
-        surroundings.print(ConnectEvent(.problem(error.description), at: .now(time.clock)).json.text)
+        if let event = ConnectEvent(.problem(error.description), at: .now(time.clock)) {
+            surroundings.print(event.json.text)
+        }
         return Exit.problems
     }
 }

@@ -40,7 +40,9 @@ final class ConnectOutput: ConnectObserver {
         }
     }
 
-    func observe(_ report: ConnectReport, at time: WallTime) { held.report(ConnectEvent(report, at: time)) }
+    func observe(_ report: ConnectReport, at time: WallTime) {
+        if let event = ConnectEvent(report, at: time) { held.report(event) }
+    }
 
     private static func tell(_ event: ConnectEvent, _ kind: Kind, _ surroundings: Surroundings) {
         switch kind {

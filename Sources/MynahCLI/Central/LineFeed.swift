@@ -1,4 +1,5 @@
 import MynahConsole
+import MynahEmulator
 import MynahRun
 import MynahSupport
 

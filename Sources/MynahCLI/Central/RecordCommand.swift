@@ -159,7 +159,7 @@ private struct RecordMessages: ConnectObserver {
     let surroundings: Surroundings
 
     func observe(_ report: ConnectReport, at time: WallTime) {
-        surroundings.say(ConnectEvent(report, at: time).text())
+        if let event = ConnectEvent(report, at: time) { surroundings.say(event.text()) }
     }
 
     func warn(_ warning: RadioWarning) { surroundings.say(warning) }

@@ -22,7 +22,7 @@ struct CtlCommand: AsyncParsableCommand {
             CtlDisconnect.self, CtlForget.self, CtlAdvertise.self, CtlApp.self, CtlPasskey.self,
             CtlAlert.self, CtlType.self,
             CtlFaults.self, CtlFault.self, CtlScenario.self, CtlAnswer.self, CtlReport.self,
-            CtlClock.self, CtlAdvance.self,
+            CtlClock.self, CtlAdvance.self, CtlPhone.self,
         ])
 
     @OptionGroup var options: CtlOptions

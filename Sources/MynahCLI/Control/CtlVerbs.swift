@@ -574,7 +574,7 @@ enum CtlHelp {
     /// Requests `target` from the instance whose address is on the command line.
     ///
     /// Returns the answer, or `nil` if there is none.
-    private static func get(_ target: String, _ words: [String]) async -> JSON? {
+    static func get(_ target: String, _ words: [String]) async -> JSON? {
         let client = try? CtlOptions.client(
             at: CompletionWords.value(of: "--control", in: words),
             tokenFile: CompletionWords.value(of: "--control-token-file", in: words))

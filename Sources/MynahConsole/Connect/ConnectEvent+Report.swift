@@ -4,9 +4,9 @@ import MynahProfiles
 package import MynahRun
 
 extension ConnectEvent {
-    /// Makes the event for a report, with the time of the report.
-    package init(_ report: ConnectReport, at time: WallTime) {
-        self =
+    /// Makes the event for a report, with the time of the report, or `nil` if `connect` does not show it.
+    package init?(_ report: ConnectReport, at time: WallTime) {
+        let event: ConnectEvent? =
             switch report {
             case .connected(let address, let name): .connected(address, name: name)
             case .disconnected(let error): .disconnected(error)
@@ -30,7 +30,10 @@ extension ConnectEvent {
                 .failed(error, hint: needsPasskey ? Self.passkeyHint : nil)
             case .problem(let message): .failed(message)
             case .help: .help
+            case .scanning, .discovered, .failedToConnect, .passkeyWanted, .parameters, .attemptFailed: nil
             }
+        guard let event else { return nil }
+        self = event
         self.time = time
     }
 

@@ -2,7 +2,7 @@ package import Mynah
 package import MynahCore
 package import MynahEmulator
 package import MynahProfiles
-package import MynahRun
+import MynahRun
 package import MynahSupport
 
 /// An event of `mynah connect`: the result of a command, or an event of the device.
@@ -172,54 +172,11 @@ package struct ConnectEvent: Sendable {
 
     package static func services(_ services: [DiscoveredService]) -> ConnectEvent {
         ConnectEvent(
-            .services, .connection(.init(services: .array(services.map(Self.json)))), .services(services))
-    }
-
-    private static func json(_ service: DiscoveredService) -> JSON {
-        var members: [JSON.Member] = [
-            .init("uuid", .string(service.uuid.description)), .init("primary", .bool(service.isPrimary)),
-            .init("handle", .handle(service.id)),
-        ]
-        if !service.includedServices.isEmpty {
-            members.append(
-                .init("includes", .array(service.includedServices.map { .string($0.uuid.description) })))
-        }
-        members.append(
-            .init(
-                "characteristics",
-                .array(
-                    service.characteristics.map { characteristic in
-                        .object([
-                            .init("uuid", .string(characteristic.uuid.description)),
-                            .init("handle", .handle(characteristic.id)),
-                            .init("properties", .array(characteristic.properties.names.map { .string($0) })),
-                            .init(
-                                "descriptors",
-                                .array(
-                                    (characteristic.descriptors ?? []).map {
-                                        .object([
-                                            .init("uuid", .string($0.uuid.description)),
-                                            .init("handle", .handle($0.handle)),
-                                        ])
-                                    })),
-                        ])
-                    })))
-        return .object(members)
+            .services, .connection(.init(services: .array(services.map(\.json)))), .services(services))
     }
 }
 
 extension AttributePath.Target {
-    /// The attribute as events describe it.
-    var attribute: EventAttribute {
-        switch self {
-        case .characteristic(let characteristic): EventAttribute(characteristic)
-        case .descriptor(let descriptor, let characteristic):
-            EventAttribute(
-                service: characteristic.service, characteristic: characteristic.uuid,
-                descriptor: descriptor.uuid)
-        }
-    }
-
     /// The SIG's name of the attribute, or its UUID.
     package var name: String { attribute.name }
 }

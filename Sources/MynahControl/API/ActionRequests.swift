@@ -135,16 +135,24 @@ struct ActionRequests: RunRequests {
         text.utf8.count == 6 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
+    /// The passkey in a body, or `nil` if it has none.
+    static func passkey(_ body: ControlBody) throws(ControlProblem) -> UInt32? {
+        switch body["passkey"] {
+        case nil: nil
+        case .integer(let number)? where (0...999_999).contains(number): UInt32(number)
+        case .string(let text)? where isPasskey(text): UInt32(text)
+        default: throw noPasskey
+        }
+    }
+
+    // The number is a secret, and is not repeated.
+    static let noPasskey = ControlProblem(
+        400, "\"passkey\" is a number of six digits, as in \"042042\"")
+
     func enterPasskey(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         let device = try device(call)
         let body = try call.body()
-        let passkey: UInt32
-        switch body["passkey"] {
-        case .integer(let number)? where (0...999_999).contains(number): passkey = UInt32(number)
-        case .string(let text)? where Self.isPasskey(text): passkey = UInt32(text) ?? 0
-        // The message does not repeat the passkey, which is a secret.
-        default: throw ControlProblem(400, "\"passkey\" is a number of six digits, as in \"042042\"")
-        }
+        guard let passkey = try Self.passkey(body) else { throw Self.noPasskey }
         guard let central = try body.text("central") else {
             throw ControlProblem(400, "\"central\" is missing: the address or name in pairing.passkey")
         }

@@ -9,6 +9,7 @@ package final class ControlAPI: Sendable {
     private let devices: DeviceRequests
     private let actions: ActionRequests
     private let faults: FaultRequests
+    private let phones: PhoneRequests
     private let events: EventRequests
     let clock: RunClock
     /// The longest real time for a request that advances virtual time.
@@ -24,7 +25,10 @@ package final class ControlAPI: Sendable {
         devices = DeviceRequests(run: run, profiles: profiles)
         actions = ActionRequests(run: run)
         faults = FaultRequests(run: run, journal: journal)
-        events = EventRequests(run: run, journal: journal, clock: clock, requestLimit: requestLimit)
+        let holders = PhoneHolders()
+        phones = PhoneRequests(run: run, journal: journal, holders: holders, clock: clock)
+        events = EventRequests(
+            run: run, journal: journal, holders: holders, clock: clock, requestLimit: requestLimit)
         self.clock = clock
         self.requestLimit = requestLimit
         self.version = version
@@ -147,6 +151,14 @@ package final class ControlAPI: Sendable {
         case .removeFault: try await faults.removeFault(call)
         case .playScenario: try await faults.playScenario(call)
         case .answerRequest: try await actions.answerRequest(call)
+        case .listPhones: await phones.listPhones()
+        case .addPhone: try await phones.addPhone(call)
+        case .getPhone: try await phones.getPhone(call)
+        case .removePhone: try await phones.removePhone(call)
+        case .scanAsPhone, .connectAsPhone, .disconnectAsPhone, .discoverAsPhone, .readAsPhone,
+            .writeAsPhone, .commandAsPhone, .subscribeAsPhone, .unsubscribeAsPhone, .pairAsPhone,
+            .enterPasskeyAsPhone, .forgetAsPhone, .exchangeMTUAsPhone, .changeParametersAsPhone:
+            try await phones.perform(call)
         case .listEvents: try await events.listEvents(call)
         case .mark: try events.mark(call)
         case .wait: try await events.wait(call)

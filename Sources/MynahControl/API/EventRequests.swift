@@ -6,6 +6,7 @@ import MynahSupport
 struct EventRequests: RunRequests {
     let run: any ControlledRun
     let journal: Journal
+    let holders: PhoneHolders
     let clock: RunClock
     /// The longest real time for a request that advances virtual time.
     let requestLimit: Duration
@@ -35,7 +36,10 @@ struct EventRequests: RunRequests {
         }
         // Clients need the comments even while virtual time does not advance, so these use real time.
         let clock = clock.virtual == nil ? clock : .real
-        return .events { [journal] writer in
+        return .events { [self, journal, hold = query.hold] writer in
+            // A phone may be added when the first bytes have come.
+            if let hold { holders.begin(hold) }
+            defer { if let hold { release(hold) } }
             let reader = JournalReader(journal, from: start, of: epoch, noticesChanges: true)
             await withTaskGroup { group in
                 group.addTask { await Self.write(frames, of: reader, to: writer) }
@@ -44,6 +48,20 @@ struct EventRequests: RunRequests {
                 }
                 await group.next()
                 group.cancelAll()
+            }
+        }
+    }
+
+    /// Ends the phones that a stream has held, unless another one of its name is open.
+    private func release(_ holder: String) {
+        guard holders.end(holder) else { return }
+        // The task of the stream was cancelled with its client.
+        Task(executorPreference: clock.taskExecutor) { [run, clock] in
+            await clock.carryOut {
+                for phone in run.phones where phone.settings.holder == holder {
+                    await run.removePhone(phone)
+                }
+                run.clockMoved()
             }
         }
     }
@@ -125,6 +143,7 @@ struct EventRequests: RunRequests {
         if wanted.contains("bonds") { parts.formUnion(.bonds) }
         if wanted.contains("connections") { parts.formUnion(.connections) }
         for device in run.devices { try await reset(device, parts) }
+        if wanted.contains("bonds") { for phone in run.phones { await phone.forgetBonds() } }
         if wanted.contains("journal") {
             await run.awaitEvents()
             journal.clear()

@@ -99,4 +99,59 @@ enum Examples {
         .init("title", "Not Found"), .init("status", .integer(404)),
         .init("detail", "there is no device \"locc\"; did you mean \"lock\"?"),
     ])
+
+    // MARK: Phones
+
+    static let peripheral: [JSON.Member] = [
+        .init("address", "C0:11:22:33:44:55"), .init("name", "Lock"), .init("mtu", .integer(517)),
+        .init("paired", .bool(false)),
+    ]
+
+    static let phone = JSON.object([
+        .init("phone", "Anna"), .init("radio", "virtual radio"), .init("address", "C0:66:77:88:99:AA"),
+        .init("io", "noInputNoOutput"), .init("confirm", .bool(true)),
+        .init(
+            "peripherals",
+            .array([.object(peripheral + [.init("subscriptions", .array(["180D/2A37"]))])])),
+    ])
+
+    static let heardPeripheral = JSON.object([
+        .init("address", "C0:11:22:33:44:55"), .init("name", "Lock"), .init("rssi", .integer(-40)),
+        .init("connectable", .bool(true)), .init("services", .array(["180A"])),
+        .init("data", "02010603030A18"), .init("scanResponse", ""),
+    ])
+
+    static let remoteService = JSON.object([
+        .init("uuid", "180F"), .init("primary", .bool(true)), .init("handle", .integer(16)),
+        .init(
+            "characteristics",
+            .array([
+                .object([
+                    .init("uuid", "2A19"), .init("handle", .integer(18)),
+                    .init("properties", .array(["read"])), .init("descriptors", .array([])),
+                ])
+            ])),
+    ])
+
+    static let remoteAttribute: [JSON.Member] = [
+        .init("service", "180F"), .init("characteristic", "2A19"),
+    ]
+
+    static let remoteValue =
+        remoteAttribute + [
+            .init("value", "40"), .init("fields", .object([.init("level", .integer(64))])),
+        ]
+
+    static let remoteWrite = JSON.object([.init("of", "180D/2A39"), .init("hex", "01")])
+
+    static let latePhone = JSON.object([
+        .init("title", "Request Timeout"), .init("status", .integer(408)),
+        .init("detail", "the request was not carried out within 30 s"), .init("code", "timedOut"),
+    ])
+
+    static let refusedPhone = JSON.object([
+        .init("title", "Conflict"), .init("status", .integer(409)),
+        .init("detail", "the peripheral answered 0x80 (application error)"), .init("error", "0x80"),
+        .init("name", "applicationError"),
+    ])
 }

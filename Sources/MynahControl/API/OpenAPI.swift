@@ -119,7 +119,9 @@ enum OpenAPI {
     // MARK: Components
 
     /// The schemas that several requests share.
-    static let schemas: [(name: String, schema: Schema)] = [
+    static let schemas: [(name: String, schema: Schema)] = shared + Route.phoneSchemas
+
+    private static let shared: [(name: String, schema: Schema)] = [
         (
             "Instance",
             .object(
@@ -346,7 +348,7 @@ enum OpenAPI {
         ),
     ]
 
-    private static let problem: [Schema.Property] = [
+    static let problem: [Schema.Property] = [
         .init("title", .string(), isRequired: true), .init("status", .integer(400...599), isRequired: true),
         .init("detail", .string(), isRequired: true),
     ]

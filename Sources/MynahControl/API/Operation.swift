@@ -8,6 +8,10 @@ enum Operation: String, CaseIterable, Sendable {
     case listFaults, addFault, turnFault, removeFault
     case playScenario
     case answerRequest
+    case listPhones, addPhone, getPhone, removePhone
+    case scanAsPhone, connectAsPhone, disconnectAsPhone, discoverAsPhone
+    case readAsPhone, writeAsPhone, commandAsPhone, subscribeAsPhone, unsubscribeAsPhone
+    case pairAsPhone, enterPasskeyAsPhone, forgetAsPhone, exchangeMTUAsPhone, changeParametersAsPhone
     case listEvents, mark, wait, verify, reset
 
     /// `true` if the operation concerns the devices or their time.

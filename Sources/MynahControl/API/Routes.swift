@@ -5,7 +5,8 @@ import MynahSupport
 /// All requests of the API.
 extension Route {
     static let all: [Route] =
-        instance + clock + devices + values + actions + phone + faults + scenarios + requests + events
+        instance + clock + devices + values + actions + phone + faults + scenarios + requests + phones
+        + phoneVerbs + events
 
     private static let instance: [Route] = [
         Route(
@@ -205,6 +206,10 @@ extension Route {
                 Parameter(
                     name: "limit", summary: "How many events a list has at most (default: 1000)",
                     schema: .integer(1...10_000)),
+                Parameter(
+                    name: "hold",
+                    summary: "A name: phones with this holder end with the last stream that has it",
+                    schema: .string(pattern: EventsQuery.holderPattern)),
             ],
             answers: [
                 200: Answer(

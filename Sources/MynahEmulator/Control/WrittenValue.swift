@@ -9,6 +9,15 @@ package enum WrittenValue: Hashable, Sendable {
     /// Fields by their names, as in a profile: `{"heartRate": 72}`.
     case fields(JSON)
 
+    /// The value as bytes for an attribute of a peripheral.
+    package func bytes(for target: AttributePath.Target) throws(PhoneFailure) -> [UInt8] {
+        do throws(ControlRefusal) {
+            return try bytes(in: target.layout, of: target.attribute.name)
+        } catch {
+            throw .invalid(error.message)
+        }
+    }
+
     /// Returns the value as bytes; fields are encoded with the attribute's layout.
     ///
     /// `name` is the attribute's name in error messages.

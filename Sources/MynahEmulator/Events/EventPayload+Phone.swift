@@ -1,5 +1,5 @@
 package import Mynah
-import MynahCore
+package import MynahCore
 import MynahLifecycle
 package import MynahProfiles
 import MynahSupport
@@ -64,7 +64,7 @@ extension EventPayload.RemoteUse {
     /// Sets the reason that a read, a write or a subscription failed.
     ///
     /// This is an ATT error, or a message if the peripheral did not answer.
-    mutating func set(_ failure: RequestError?) {
+    package mutating func set(_ failure: RequestError?) {
         switch failure {
         case .refused(let answered)?: error = answered
         case .failed(let trouble)?:
@@ -99,7 +99,7 @@ extension EventPayload.PeripheralLink {
 }
 
 extension EventPayload.Discovery {
-    init(_ discovery: Mynah.Discovery, _ peripheral: EventPeripheral) {
+    package init(_ discovery: Mynah.Discovery, _ peripheral: EventPeripheral) {
         self.init()
         self.peripheral = peripheral
         rssi = discovery.rssi.map { Int($0) }

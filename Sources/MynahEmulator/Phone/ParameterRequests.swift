@@ -1,6 +1,6 @@
 import Mynah
-import MynahCore
-import MynahProfiles
+package import MynahCore
+package import MynahProfiles
 import MynahSupport
 
 /// Requests connection parameters from centrals: for an accessory after a delay, or on behalf of an app.
@@ -84,7 +84,9 @@ extension PlayerLink {
 
 extension EventPayload.Parameters {
     /// Makes the payload for a report about the link to a central or to a peripheral.
-    init(_ report: ConnectionParameterReport, _ central: EventCentral?, _ peripheral: EventPeripheral) {
+    package init(
+        _ report: ConnectionParameterReport, _ central: EventCentral?, _ peripheral: EventPeripheral
+    ) {
         self.init()
         self.central = central
         self.peripheral = peripheral
@@ -106,7 +108,7 @@ extension EventPayload.Parameters {
 }
 
 extension ConnectionParameterReport {
-    var eventName: DeviceEvent.Name {
+    package var eventName: DeviceEvent.Name {
         switch content {
         case .requested: .parametersRequested
         case .changed: .parametersChanged

@@ -29,12 +29,14 @@ struct ControllerSession: Sendable {
     enum LinkCommand: Hashable, Sendable {
         case readFeatures
         case encrypt
+        case updateParameters
 
         /// The command as a verb phrase for messages, as in "refused reading the features of a peer".
         var purpose: String {
             switch self {
             case .readFeatures: "reading the features of a peer"
             case .encrypt: "starting encryption"
+            case .updateParameters: "changing the parameters of a connection"
             }
         }
     }

@@ -22,6 +22,8 @@ final class ChannelDriver {
     /// Calls that wait for a central's response to a request for connection parameters, by number.
     private var parameters: [UInt64: (call: Call<Bool>, link: ConnectionHandle, ConnectionParameterRange)] =
         [:]
+    /// Changes the parameters of links to peripherals.
+    let changes: ParameterChanges
     /// Calls that wait for the next SDU of a channel.
     private var readers: [ChannelKey: CheckedContinuation<[UInt8]?, Never>] = [:]
     /// Calls that wait until SDUs are sent on a channel.
@@ -36,6 +38,7 @@ final class ChannelDriver {
         self.sinks = sinks
         self.controller = controller
         self.acl = acl
+        changes = ParameterChanges(controller, acl)
         l2cap = L2CAPManager(timeout: environment.options.transactionTimeout)
     }
 
@@ -51,7 +54,10 @@ final class ChannelDriver {
     }
 
     /// Removes all channels, because the radio stops.
-    func reset() { l2cap.removeAll() }
+    func reset() {
+        l2cap.removeAll()
+        changes.endAll()
+    }
 
     /// Handles the beginning of a link.
     func began(_ link: Link) {
@@ -63,6 +69,7 @@ final class ChannelDriver {
         var actions: [L2CAPManager.Action] = []
         l2cap.end(link, &actions)
         for action in actions { carryOut(action) }
+        changes.linkEnded(link)
     }
 
     /// Sends packets and data of channels until the controller has no more room.
@@ -190,6 +197,8 @@ final class ChannelDriver {
                 .requested(.init(wanted, by: .linkLayer, isAccepted: isAccepted, refusal)), of: handle)
         case .connectionUpdateComplete(.success, let handle, let new):
             report(.changed(new.range), of: handle)
+            changes.end(handle, .success(new.range))
+        case .connectionUpdateComplete(let status, let handle, _): changes.refused(handle, status)
         default: break
         }
     }

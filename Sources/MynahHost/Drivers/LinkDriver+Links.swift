@@ -74,6 +74,7 @@ extension LinkDriver {
         switch command {
         // Without the feature exchange, the link counts as working.
         case .readFeatures: heard(handle)
+        case .updateParameters: channels.changes.refused(handle, nil)
         case .encrypt:
             security.change(handle) { $0.encryptionChanged(handle, .unspecifiedError, at: $1, &$2) }
         }

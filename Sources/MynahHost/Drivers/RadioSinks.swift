@@ -23,6 +23,9 @@ final class RadioSinks {
     /// The second call comes before later events are reported.
     var asked: @Sendable (_ isAnswered: Bool) -> Void = { _ in }
 
+    /// Called with the peripheral and each report about the parameters of its link.
+    var parameters: ParameterHandler = { _, _ in }
+
     /// Called with the sender of each request for a published attribute.
     ///
     /// A peripheral of the central role becomes a central too with its first such request.
@@ -109,7 +112,9 @@ final class RadioSinks {
         switch link.role {
         case .peripheral: tell(.parameters(link.peer.id, report))
         case .central:
-            if link.halves.contains(.central) { tellCentral(.parameters(link.peer.id, report)) }
+            guard link.halves.contains(.central) else { return }
+            tellCentral(.parameters(link.peer.id, report))
+            parameters(link.peer, report)
         }
     }
 

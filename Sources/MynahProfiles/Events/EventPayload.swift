@@ -355,6 +355,8 @@ extension EventPayload {
         package var message: String?
         /// The code of the CBError.
         package var code: Int?
+        /// The controller's error code in hexadecimal, such as `0x13`, for a phone without apps.
+        package var reason: String?
         package var heldBy: [String]?
         /// The cause of an alert.
         package var cause: String?

@@ -219,7 +219,10 @@ enum PayloadFields {
     static let waits = [
         linkShape.optional("pending", \.wasPending), linkShape.optional("isReconnecting", \.isReconnecting),
     ]
-    static let failure = [linkShape.optional("message", \.message), linkShape.optional("code", \.code)]
+    static let failure = [
+        linkShape.optional("message", \.message), linkShape.optional("code", \.code),
+        linkShape.optional("reason", \.reason),
+    ]
     static let heldBy = [linkShape.optional("heldBy", \.heldBy)]
     static let alert = [
         linkShape.optional("central", \.central), linkShape.optional("by", \.cause),
@@ -233,7 +236,10 @@ enum PayloadFields {
     static let remote = fields(EventShape(remoteShape, \.peripheral))
     static let remoteService = [remoteShape.optional("service", \.attribute.service)]
     static let remoteAttribute =
-        remote + remoteService + [remoteShape.optional("characteristic", \.attribute.characteristic)]
+        remote + remoteService + [
+            remoteShape.optional("characteristic", \.attribute.characteristic),
+            remoteShape.optional("descriptor", \.attribute.descriptor),
+        ]
     static let remoteValue = remoteAttribute + [remoteShape.optional("value", \.value)]
     static let remoteResponse = [remoteShape.optional("withResponse", \.withResponse)]
     static let isOn = [remoteShape.optional("on", \.isOn)]

@@ -1,6 +1,7 @@
 package import Mynah
 package import MynahCore
 package import MynahEmulator
+package import MynahProfiles
 
 /// A report of `mynah connect`: the result of a command, or an event of the device.
 package enum ConnectReport: Sendable {
@@ -12,7 +13,18 @@ package enum ConnectReport: Sendable {
         case compare
     }
 
+    /// A verb of a phone whose failure is an event of its attribute.
+    package enum Attempt: Sendable {
+        case read(AttributePath.Target)
+        case write(AttributePath.Target, [UInt8], withResponse: Bool)
+        case subscription(Bool, AttributePath.Target)
+    }
+
+    /// A scan began or ended.
+    case scanning(Bool, services: [BluetoothUUID])
+    case discovered(Discovery)
     case connected(DeviceAddress, name: String?)
+    case failedToConnect(RadioError)
     case disconnected(RadioError?)
     case mtu(Int)
     case rssi(Int8)
@@ -30,6 +42,12 @@ package enum ConnectReport: Sendable {
     /// The bond was deleted.
     case forgotten
     case passkey(PasskeyStep, UInt32)
+    /// A pairing asks for the passkey that the device displays.
+    case passkeyWanted
+    /// The connection parameters changed, or the device requested others.
+    case parameters(ConnectionParameterReport)
+    /// A verb failed; `failed` follows.
+    case attemptFailed(Attempt, RequestError)
     /// A request failed or was refused; `needsPasskey` means that pairing with a passkey may help.
     case failed(RequestError, needsPasskey: Bool = false)
     /// Another problem, in words.
@@ -42,9 +60,18 @@ package enum ConnectReport: Sendable {
 package protocol ConnectObserver: Sendable {
     func observe(_ report: ConnectReport, at time: WallTime)
 
+    /// Shows a report about a device, which is `nil` if the report is about none.
+    func observe(_ report: ConnectReport, of device: EventPeripheral?, at time: WallTime)
+
     /// Shows a warning, after which the session continues.
     func warn(_ warning: RadioWarning)
 
     /// Shows a message.
     func say(_ text: String)
+}
+
+extension ConnectObserver {
+    package func observe(_ report: ConnectReport, of device: EventPeripheral?, at time: WallTime) {
+        observe(report, at: time)
+    }
 }

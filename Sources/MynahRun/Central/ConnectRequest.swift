@@ -1,5 +1,6 @@
 package import Mynah
 import MynahCore
+package import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
@@ -21,13 +22,7 @@ package enum ConnectRequest: Hashable, Sendable {
     case quit
 
     /// The reason why a line is not a valid command, as a sentence without its full stop.
-    package struct Problem: Error, Hashable {
-        package var message: String
-
-        package init(message: String) {
-            self.message = message
-        }
-    }
+    package typealias Problem = AttributePath.Problem
 
     /// All commands, with their arguments and effects.
     package static let usages: [(word: String, arguments: String, does: String)] = [
@@ -136,6 +131,24 @@ package enum ConnectRequest: Hashable, Sendable {
             return try DurationText.parse(text)
         } catch {
             throw Problem(message: "\(PrintableText.of(text)): \(error.message)")
+        }
+    }
+
+    /// The command as a verb of a phone, or `nil` if it is not one for a connected device.
+    func verb(for plan: ConnectPlan) -> PhoneVerb? {
+        switch self {
+        case .services: .discover(plan.services)
+        case .read(let path): .read(path)
+        case .write(let path, let value, let withResponse):
+            .write(path, .bytes(value), withResponse: withResponse)
+        case .subscribe(let path): .subscribe(true, path)
+        case .unsubscribe(let path): .subscribe(false, path)
+        case .mtu: .mtu
+        case .rssi: .rssi
+        case .pair: .pair
+        case .forget: .forget
+        case .disconnect: .disconnect
+        case .wait, .connect, .help, .quit: nil
         }
     }
 

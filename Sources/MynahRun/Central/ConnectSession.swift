@@ -1,5 +1,6 @@
 package import Mynah
 package import MynahCore
+import MynahEmulator
 import MynahHost
 package import MynahSupport
 
@@ -86,17 +87,20 @@ package struct ConnectSession: Sendable {
             // received.
             observer.say(
                 "looking for \"\(PrintableText.of(plan.device))\" for up to \(patience.text) (\(radio.name))")
-            let manager = CentralManager(
-                radio: radio, identity: .phone(asks: questions != nil, plan.passkey), sink: sink)
+            let phone = CentralPhone(
+                radio, as: .phone(asks: questions != nil, plan.passkey), sink, clock: clock,
+                options: .init(
+                    entersPasskey: questions != nil || plan.passkey != nil,
+                    isEnding: { [interruption] in interruption.isInterrupted }))
             failure = await RadioWork.play(
                 until: interruption, clock: clock,
                 interrupted: {
                     sink.tells(nil)
                     lines.end()
-                }, stop: { await manager.stop() },
+                }, stop: { await phone.stop() },
                 { () throws(RadioError) in
-                    try await manager.start()
-                    guard let device = try await find(manager, radio, sink) else { return }
+                    try await phone.start()
+                    guard let device = try await find(phone) else { return }
                     let isGood = await talk(with: device)
                     await device.settle()
                     isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
@@ -111,16 +115,13 @@ package struct ConnectSession: Sendable {
 
     private var patience: Duration { plan.timeout ?? DeviceFinder.patience }
 
-    private func find(
-        _ manager: CentralManager, _ radio: HostRadio, _ sink: ConnectSink
-    ) async throws(RadioError) -> ConnectedDevice? {
-        let finder = DeviceFinder(
-            device: plan.device, timeout: patience, clock: clock,
+    private func find(_ phone: CentralPhone) async throws(RadioError) -> ConnectedDevice? {
+        let peripheral = try await phone.find(
+            DeviceSearch(plan.device), timeout: patience,
             hint: { [radios] in radios.hintsAboutPrivateRuns.first })
-        guard let peripheral = try await finder.find(manager, { sink.onDiscovery($0) }) else { return nil }
-        return ConnectedDevice(
-            manager: manager, radio: radio, peripheral: peripheral, sink: sink, plan: plan, clock: clock,
-            entersPasskey: questions != nil || plan.passkey != nil, interruption: interruption)
+        return peripheral.map {
+            ConnectedDevice($0, of: phone, plan: plan, interruption: interruption)
+        }
     }
 
     /// Connects to the device and carries out the lines; returns `false` if connecting or a command failed.

@@ -2,6 +2,7 @@ import Mynah
 import MynahCore
 import MynahEmulator
 import MynahLifecycle
+import MynahProfiles
 import MynahSupport
 
 /// Handles the events of the central manager for `connect` and `record`.
@@ -14,6 +15,13 @@ final class ConnectSink: CentralManagerSink {
         /// The number of times that the radio has reported room for writes without response.
         var rooms = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Calls that wait for the end of a link.
+        var ending: [(peripheral: PeripheralIdentifier, end: FirstResult<Void>)] = []
+    }
+
+    /// Answers the questions of a pairing in place of the questions to the user.
+    struct PairingAnswers: Sendable {
+        var answer: @Sendable (PairingStep) -> RadioAnswer
     }
 
     private let state = Lock(State())
@@ -21,27 +29,45 @@ final class ConnectSink: CentralManagerSink {
     private let order = Lock(ReportOrder())
     private let questions: (any QuestionAsker)?
     private let passkey: UInt32?
+    private let answers: PairingAnswers?
     private let clock: RunClock
 
-    /// Makes a sink; `questions` asks the user during pairing, except for the passkey if it is given.
-    init(questions: (any QuestionAsker)?, passkey: UInt32?, clock: RunClock) {
+    /// Makes a sink; `questions` asks the user the questions of a pairing, except for the passkey if it is
+    /// given, unless there are `answers`.
+    init(
+        questions: (any QuestionAsker)?, passkey: UInt32?, answers: PairingAnswers? = nil, clock: RunClock
+    ) {
         self.questions = questions
         self.passkey = passkey
+        self.answers = answers
         self.clock = clock
     }
 
     /// Sets the observer of reports, or removes it if `observer` is `nil`.
     func tells(_ observer: (any ConnectObserver)?) {
         state.withLock { $0.observer = observer }
-        if observer == nil { tellOfRoom() }
+        guard observer == nil else { return }
+        tellOfRoom()
+        ended(nil)
     }
 
-    private func tell(_ report: ConnectReport) {
-        give { $0.reports(report, at: .now(clock)) }
+    /// Reports an event of a peripheral, or of none.
+    func tell(_ report: ConnectReport, _ device: EventPeripheral? = nil) {
+        give { $0.reports(report, of: device, at: .now(clock)) }
     }
 
-    /// Reports the result of a command, with the time of its last answer.
-    func tellResult(_ report: ConnectReport) { give { $0.commandReports(report, at: .now(clock)) } }
+    /// Reports the result of a command after its last answer has come; `former` is reported before it.
+    func tellResult(
+        _ report: ConnectReport, _ device: EventPeripheral? = nil, after former: ConnectReport? = nil
+    ) {
+        give { order in
+            var reports = order.commandReports(report, of: device, at: .now(clock))
+            if let former, let time = reports.first?.time {
+                reports.insert(.init(report: former, time: time, device: device), at: 0)
+            }
+            return reports
+        }
+    }
 
     /// Records in the order of reports that a request was sent or, with `isAnswered`, that its answer
     /// arrived.
@@ -58,7 +84,7 @@ final class ConnectSink: CentralManagerSink {
     private func give(_ body: (inout ReportOrder) -> [ReportOrder.Report]) {
         let observer = state.withLock { $0.observer }
         order.withLock { order in
-            for report in body(&order) { observer?.observe(report.report, at: report.time) }
+            for each in body(&order) { observer?.observe(each.report, of: each.device, at: each.time) }
         }
     }
 
@@ -86,6 +112,23 @@ final class ConnectSink: CentralManagerSink {
         for each in waiting { each.resume() }
     }
 
+    /// Returns a result that is given when the manager reports the end of a peripheral's link.
+    func expectEnd(of peripheral: Peripheral) -> FirstResult<Void> {
+        let end = FirstResult<Void>()
+        state.withLock { $0.ending.append((peripheral.identifier, end)) }
+        return end
+    }
+
+    /// Ends the calls that wait for the end of a peripheral's link, or with `nil` of any.
+    private func ended(_ peripheral: PeripheralIdentifier?) {
+        let over = state.withLock { state in
+            let over = state.ending.filter { peripheral == nil || $0.peripheral == peripheral }
+            state.ending.removeAll { peripheral == nil || $0.peripheral == peripheral }
+            return over.map(\.end)
+        }
+        for end in over { end.give(()) }
+    }
+
     func onDiscovery(_ handler: (@Sendable (Discovery) -> Void)?) {
         state.withLock { $0.onDiscovery = handler }
     }
@@ -107,50 +150,59 @@ final class ConnectSink: CentralManagerSink {
         }
         onEvent?(event)
         switch event {
-        case .discovered(let discovery): onDiscovery?(discovery)
+        case .discovered(let discovery):
+            onDiscovery?(discovery)
+            tell(.discovered(discovery), discovery.peripheral)
         case .connected(let peripheral, _):
-            tell(.connected(peripheral.address, name: peripheral.look { $0.name }))
-        case .disconnected(_, let end):
+            tell(.connected(peripheral.address, name: peripheral.look { $0.name }), peripheral)
+        case .failedToConnect(let peripheral, let error): tell(.failedToConnect(error), peripheral)
+        case .disconnected(let peripheral, let end):
             questions?.withdrawQuestion()
-            tell(.disconnected(end.error))
+            tell(.disconnected(end.error), peripheral)
             tellOfRoom()
-        case .mtuChanged(_, let mtu): tell(.mtu(mtu))
+            ended(peripheral.identifier)
+        case .mtuChanged(let peripheral, let mtu): tell(.mtu(mtu), peripheral)
         case .valueUpdated(let update): tell(update)
-        case .servicesChanged(_, let range, _):
-            tell(.servicesChanged(range))
-        case .paired: tell(.paired)
-        case .pairing(_, let step): return pair(step)
+        case .servicesChanged(let peripheral, let range, _): tell(.servicesChanged(range), peripheral)
+        case .paired(let peripheral): tell(.paired, peripheral)
+        case .pairing(let peripheral, let step): return pair(step, peripheral)
         case .lost(let error): tell(.problem(error.description))
         case .warning(let warning):
             // The question may be part of the failed pairing, and needs no answer then.
             if warning.code == "pairingFailed" { questions?.withdrawQuestion() }
             observer?.warn(warning)
         case .readyToWrite: tellOfRoom()
-        // A failed connection is thrown to the caller of `connect`.
-        case .stateChanged, .failedToConnect, .willRestoreState, .connectionEvent, .nameUpdated,
-            .recovered, .missed:
-            break
+        case .stateChanged, .willRestoreState, .connectionEvent, .nameUpdated, .recovered, .missed: break
         }
         return .none
     }
 
+    /// Reports an event of a peripheral, on the manager's executor.
+    private func tell(_ report: ConnectReport, _ peripheral: Peripheral) {
+        tell(report, EventPeripheral(address: peripheral.address, name: peripheral.look { $0.name }))
+    }
+
     private func tell(_ update: ValueUpdate) {
         guard let characteristic = update.characteristic else {
-            return tell(.sentFrom(update.delivery, update.handle, update.value))
+            return tell(.sentFrom(update.delivery, update.handle, update.value), update.peripheral)
         }
-        tell(.sent(update.delivery, .characteristic(characteristic), update.value))
+        tell(.sent(update.delivery, .characteristic(characteristic), update.value), update.peripheral)
     }
 
     // MARK: - Pairing
 
-    private func pair(_ step: PairingStep) -> RadioAnswer {
+    private func pair(_ step: PairingStep, _ peripheral: Peripheral) -> RadioAnswer {
         switch step {
-        case .display(let number):
-            tell(.passkey(.display, number))
-            return .none
+        case .display(let number): tell(.passkey(.display, number), peripheral)
+        case .compare(let number): tell(.passkey(.compare, number), peripheral)
+        case .enter: tell(.passkeyWanted, peripheral)
+        case .agree: break
+        }
+        if let answers { return answers.answer(step) }
+        switch step {
+        case .display: return .none
         case .agree: return .pairing(.agreed)
-        case .compare(let number):
-            tell(.passkey(.compare, number))
+        case .compare:
             guard let questions else { return .pairing(.agreed) }
             return ask(
                 questions, "yes or no:", hint: "type yes if the numbers are the same, else no",

@@ -15,7 +15,8 @@ struct DeviceFinder: Sendable {
     /// The number of advertising events that are needed to calculate the advertising interval.
     private static let neededAdverts = 3
 
-    let device: String
+    /// The device to find.
+    let search: DeviceSearch
     let timeout: Duration
     let clock: RunClock
     /// The number of advertising reports to collect after the device was found.
@@ -37,7 +38,7 @@ struct DeviceFinder: Sendable {
         var overdue = clock.timer(timeout) { continuation.yield(.overdue) }
         defer { overdue.cancel() }
         try await manager.scanForPeripherals(options: ScanOptions(allowsDuplicates: reports > 0))
-        var search = DeviceSearch(device)
+        var search = search
         var found: DeviceAddress?
         var missing = reports
         // The report with which the device was found counts too.

@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahEmulator
 import MynahSupport
 
 /// Finds a device by its address, its name, or a prefix of either.
@@ -25,8 +26,10 @@ package struct DeviceSearch {
     }
 
     private let wanted: String
-    /// The text as the user wrote it, safe for a terminal.
+    /// The device for messages: the text as the user wrote it, safe for a terminal, or the conditions.
     private let shown: String
+    /// The conditions, of which the first device that meets them is the one, or `nil` if a text names it.
+    private var conditions: PeripheralSearch?
     private var isSettling = false
     private var found: [DeviceAddress: (fit: Fit, name: String)] = [:]
     package private(set) var heard: [DeviceAddress: String] = [:]
@@ -40,8 +43,15 @@ package struct DeviceSearch {
     private static let limit = 4096
 
     package init(_ text: String) {
-        shown = PrintableText.of(text)
+        shown = "\"\(PrintableText.of(text))\""
         wanted = text.lowercased()
+    }
+
+    /// Makes a search for the first device that meets these conditions.
+    init(_ conditions: PeripheralSearch) {
+        shown = PrintableText.of(conditions.text)
+        wanted = ""
+        self.conditions = conditions
     }
 
     package mutating func add(_ sighting: Sighting) {
@@ -62,6 +72,13 @@ package struct DeviceSearch {
     ///
     /// A bonded device matches by its identity address and by its current private address.
     private func fit(_ sighting: Sighting, _ name: String) -> Fit? {
+        if let conditions {
+            let report = sighting.report
+            let isMatch = conditions.matches(
+                [report.address, report.resolvedAddress], name: sighting.advertisement.localName,
+                services: sighting.advertisement.serviceUUIDs)
+            return isMatch ? .address : nil
+        }
         let addresses = [sighting.address, sighting.report.resolvedAddress]
             .compactMap { $0?.description.lowercased() }
         if addresses.contains(wanted) { return .address }
@@ -117,19 +134,19 @@ package struct DeviceSearch {
             let list = devices.joined(separator: ", ")
             return .failed(
                 RadioError(
-                    .unreachable, "\"\(shown)\" fits \(devices.count) devices: \(list)",
+                    .unreachable, "\(shown) fits \(devices.count) devices: \(list)",
                     remedy: "use an address"))
         case .nothing where !closed.isEmpty:
             let list = Self.list(closed).prefix(8).joined(separator: ", ")
             return .failed(
                 RadioError(
-                    .unreachable, "\"\(shown)\" was heard, but is not connectable: \(list)",
+                    .unreachable, "\(shown) was heard, but is not connectable: \(list)",
                     remedy: "make it connectable"))
         case .nothing:
             let heard = Self.list(heard).prefix(8).joined(separator: ", ")
             return .failed(
                 RadioError(
-                    .unreachable, "no device \"\(shown)\" was heard",
+                    .unreachable, "no device \(shown) was heard",
                     remedy: heard.isEmpty
                         ? "no other device was heard either: check that it advertises, and --radio"
                         : "these were heard: \(heard)"))

@@ -76,7 +76,8 @@ package struct RecordSession: Sendable {
             ) { () throws(RadioError) in
                 try await manager.start()
                 let finder = DeviceFinder(
-                    device: plan.device, timeout: DeviceFinder.patience, clock: clock, reports: Self.reports,
+                    search: DeviceSearch(plan.device), timeout: DeviceFinder.patience, clock: clock,
+                    reports: Self.reports,
                     hint: { [radios] in radios.hintsAboutPrivateRuns.first })
                 guard let peripheral = try await finder.find(manager, { sink.onDiscovery($0) }) else {
                     return

@@ -1,4 +1,5 @@
 import MynahEmulator
+import MynahProfiles
 
 /// Orders the reports of a connection as the events happened on the air.
 ///
@@ -9,10 +10,12 @@ struct ReportOrder {
     struct Report {
         var report: ConnectReport
         var time: WallTime
+        /// The device that the report is about, or `nil` if it is about none.
+        var device: EventPeripheral?
     }
 
-    /// Whether a command is being carried out; only commands report the answers to their requests.
-    private var isAtWork = false
+    /// The number of commands that are being carried out; other requests to a device have no report.
+    private var commands = 0
     /// The reports to pass on after the result of the running command, and the time of the last answer that
     /// it got.
     ///
@@ -21,34 +24,39 @@ struct ReportOrder {
 
     /// Handles the beginning of a command; returns the reports to pass on now.
     mutating func begin() -> [Report] {
-        isAtWork = true
+        commands += 1
         return release()
     }
 
     /// Handles the end of a command; returns the reports to pass on now.
     mutating func end() -> [Report] {
-        isAtWork = false
+        commands -= 1
         return release()
     }
 
     /// Handles the answer to a request; returns the reports to pass on now.
     mutating func answered(at time: WallTime) -> [Report] {
-        guard isAtWork else { return release() }
+        guard commands > 0 else { return release() }
         defer { waiting = ([], time) }
         return waiting?.reports ?? []
     }
 
     /// Adds a report of the radio; returns the reports to pass on now.
-    mutating func reports(_ report: ConnectReport, at time: WallTime) -> [Report] {
-        guard waiting != nil else { return [Report(report: report, time: time)] }
-        waiting?.reports.append(Report(report: report, time: time))
+    mutating func reports(
+        _ report: ConnectReport, of device: EventPeripheral? = nil, at time: WallTime
+    ) -> [Report] {
+        let report = Report(report: report, time: time, device: device)
+        guard waiting != nil else { return [report] }
+        waiting?.reports.append(report)
         return []
     }
 
     /// Adds the report of a command; returns the reports to pass on now.
-    mutating func commandReports(_ report: ConnectReport, at time: WallTime) -> [Report] {
+    mutating func commandReports(
+        _ report: ConnectReport, of device: EventPeripheral? = nil, at time: WallTime
+    ) -> [Report] {
         let time = waiting?.answered ?? time
-        return [Report(report: report, time: time)] + release()
+        return [Report(report: report, time: time, device: device)] + release()
     }
 
     /// Stops holding reports, and returns those held so far.

@@ -1,4 +1,6 @@
+import MynahCore
 package import MynahHCI
+import MynahSupport
 
 /// The user's choice of a radio, as a value of `--radio`.
 package enum RadioChoice: Equatable, Sendable {
@@ -21,5 +23,41 @@ package enum RadioChoice: Equatable, Sendable {
     /// The error of an option for BlueZ that is used with another radio.
     package static func isForBlueZ(_ option: String) -> String {
         "\(option) is for BlueZ, and --radio selects another radio"
+    }
+
+    /// The reason that a text is not a choice, as a sentence without its full stop.
+    package struct Problem: Error, Hashable {
+        package var message: String
+    }
+
+    /// Parses a choice; `words` are the words for a message.
+    package init(parsing text: String, among words: [String]) throws(Problem) {
+        switch text {
+        case "auto": self = .auto
+        case "bluez": self = .bluez
+        case "virtual": self = .virtual
+        case "netsim": self = .netsim(instance: nil)
+        case _ where text.hasPrefix("netsim:"):
+            let numbers = NetsimEnvironment.instances
+            guard text.hasPrefix("netsim:instance="), let instance = Int(text.dropFirst(16)),
+                numbers.contains(instance)
+            else {
+                throw Problem(
+                    message:
+                        "write netsim:instance=N with N from \(numbers.lowerBound) to \(numbers.upperBound)"
+                )
+            }
+            self = .netsim(instance: instance)
+        case _ where text.hasPrefix("hci:"):
+            do throws(RadioError) {
+                self = .hci(try HCITransportAddress(parsing: String(text.dropFirst(4))))
+            } catch {
+                throw Problem(message: "\(error)")
+            }
+        default:
+            let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+            throw Problem(
+                message: "expected one of \(words.joined(separator: ", ")) and hci:TRANSPORT\(near)")
+        }
     }
 }

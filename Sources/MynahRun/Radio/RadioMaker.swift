@@ -107,13 +107,49 @@ package final class RadioMaker: Sendable {
         case .virtual, .netsim, .hci:
             return try host(
                 index, isPhone ? .phone : .accessory(labels.first ?? ""),
-                options.address ?? (isPhone ? .private : .identity), devices: labels,
+                (options.address ?? (isPhone ? .private : .identity)).policy, devices: labels,
                 stateDirectory: stateDirectory)
         }
     }
 
     /// The name of the chosen radio.
     var name: String { choice.name }
+
+    /// Makes a radio with this number for a phone in the central role, which BlueZ does not support.
+    ///
+    /// `choice` is another radio than the chosen one, or `nil`; then the second value is the maker of it, to
+    /// be ended with the phone.
+    func phoneRadio(
+        _ index: Int, named name: String, _ address: AddressPolicy, on choice: RadioChoice?,
+        _ stateDirectory: StateDirectory?
+    ) throws(RadioError) -> (radio: HostRadio, maker: RadioMaker?) {
+        guard let choice else {
+            guard self.choice != .bluez else {
+                throw RadioError(
+                    .unsupported, "the run plays on BlueZ, which plays no phone",
+                    remedy: "give the phone a radio, such as virtual")
+            }
+            try checkHasRoom(for: index)
+            let radio = try host(
+                index, .connect, address, devices: [name], stateDirectory: stateDirectory)
+            return (radio, nil)
+        }
+        guard options.time.air == nil || choice == .virtual else {
+            throw RadioError(
+                .unsupported, "with --clock \(options.time.clock.name) a phone has the virtual radio",
+                remedy: "leave out the radio")
+        }
+        let chooser = RadioChooser(choice: choice, notice: options.notice)
+        guard options.time.air == nil else {
+            return (try host(index, .connect, address, devices: [name], stateDirectory: stateDirectory), nil)
+        }
+        var own = Options(choice: try chooser.forPhone("a phone"), notice: options.notice)
+        own.time = options.time
+        own.air = options.air
+        let maker = RadioMaker(own)
+        let radio = try maker.host(0, .connect, address, devices: [name], stateDirectory: stateDirectory)
+        return (radio, maker)
+    }
 
     /// Throws `unsupported` if there is no radio with this number, so that no device can be added.
     func checkHasRoom(for index: Int) throws(RadioError) {
@@ -192,11 +228,11 @@ package final class RadioMaker: Sendable {
     ///
     /// For `connect`, the bonds are in the state directory of the options.
     package func host(
-        _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressChoice = .identity,
+        _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressPolicy = .automatic,
         devices: [String] = [], stateDirectory: StateDirectory? = nil
     ) throws(RadioError) -> HostRadio {
         var host = HostRadio.Options()
-        host.address = address.policy
+        host.address = address
         host.bonds = (stateDirectory ?? options.stateDirectory).map { directory in
             directory.takeWarning().map(options.notice)
             // `connect` only looks for a device: it must not take the bonds from another process.

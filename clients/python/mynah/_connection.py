@@ -162,6 +162,12 @@ class Connection(http.client.HTTPConnection):
             connection.close()
             raise
 
+    def detach(self) -> socket.socket:
+        """The socket, which is then the caller's to close."""
+        assert self._connection is not None
+        connection, self._connection = self._connection, None
+        return connection
+
     def end(self) -> None:
         """Closes it, with what is still to be read."""
         if self._connection is not None:

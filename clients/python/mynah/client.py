@@ -7,12 +7,18 @@ import json
 import numbers
 import os
 import re
+import threading
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Iterator, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence, Union
 from urllib.parse import quote, urlencode
 
 from ._connection import Connection, Patience
+from ._hold import Hold
+
+if TYPE_CHECKING:
+    from . import aio
+    from .phone import Phone
 
 #: A match: `"write characteristic=2A39 value=01"`, or the object form of the API.
 Match = Union[str, Mapping[str, Any]]
@@ -122,6 +128,9 @@ class Client:
         self._token = token
         #: The name of its clock, once that is known.
         self._clock_name: str | None = None
+        #: The event stream that holds the phones of this client, once there is one.
+        self._hold: Hold | None = None
+        self._hold_lock = threading.Lock()
 
     # Devices
 
@@ -160,6 +169,69 @@ class Client:
         if seed is not None:
             body["seed"] = _seed(seed)
         return Device(self, self._request("POST", "/v1/devices", body)["device"])
+
+    # Phones
+
+    def phone(
+        self,
+        name: str | None = None,
+        *,
+        radio: str | None = None,
+        address: str | None = None,
+        io: str | None = None,
+        state_directory: str | None = None,
+        confirm: bool | None = None,
+        passkey: int | str | None = None,
+        accept: bool | None = None,
+    ) -> Phone:
+        """Makes a phone, which connects to devices as the test says; it ends with this process.
+
+        `address` is `identity`, `private` or a static random address, and `io` what it has for pairing, as
+        `keyboardDisplay`. With `confirm=False` it confirms no indication. `passkey` and `accept` answer the
+        questions of its pairings. `state_directory` is a folder for its bonds below `--state-dir`.
+        """
+        from . import _phone
+        from .phone import Phone
+
+        body = _phone.settings(
+            name,
+            self._holder(),
+            radio=radio,
+            address=address,
+            io=io,
+            state_directory=state_directory,
+            confirm=confirm,
+            passkey=passkey,
+            accept=accept,
+        )
+        return Phone(self, self._request("POST", "/v1/phones", body)["phone"])
+
+    def phones(self) -> list[Phone]:
+        """The phones, also those of other clients."""
+        from .phone import Phone
+
+        return [Phone(self, each["phone"]) for each in self._request("GET", "/v1/phones")["phones"]]
+
+    @property
+    def aio(self) -> aio.Client:
+        """The same for asyncio."""
+        from . import aio
+
+        return aio.Client(self)
+
+    def _holder(self) -> str:
+        """The name of the event stream with which its phones end."""
+        with self._hold_lock:
+            if self._hold is None or not self._hold.is_open:
+                self._hold = Hold(self.address, self._token)
+            return self._hold.name
+
+    def _times(self, within: Time) -> tuple[float, float]:
+        """How long an answer takes if its request waits for so long, and how much longer it may take."""
+        if self._clock_name is None:
+            self._clock_name = self.clock.name
+        # The time of another clock does not say how long it takes.
+        return (_seconds(within), _WAIT_GRACE) if self._clock_name == "real" else (0.0, _MANUAL_GRACE)
 
     # Requests
 
@@ -200,11 +272,7 @@ class Client:
         Raises `WaitFailed`, which says what came nearest.
         """
         body = {"match": match, "count": count, "within": _time(within), "since": since}
-        if self._clock_name is None:
-            self._clock_name = self.clock.name
-        # The time of another clock does not say how long it takes.
-        times = (_seconds(within), _WAIT_GRACE) if self._clock_name == "real" else (0.0, _MANUAL_GRACE)
-        answer = self._request("POST", "/v1/wait", _without_none(body), *times)
+        answer = self._request("POST", "/v1/wait", _without_none(body), *self._times(within))
         return Events(answer["events"], answer["next"])
 
     def verify(
@@ -301,24 +369,18 @@ class Client:
             text = response.read(_MOST + 1)
             if len(text) > _MOST:
                 raise ConnectionError(f"{name} has an answer that is not mynah's: more than {_MOST >> 20} MB")
-            if response.length:
-                raise http.client.IncompleteRead(text, response.length)
-            kind = response.headers.get_content_type()
-            value: Any = text.decode(errors="replace")
-            if kind in ("application/json", "application/problem+json"):
-                value = json.loads(text)
-            if response.status >= 400:
-                raise _problem(response.status, value)
-            return value
+            return _answer(response, text)
         except (http.client.HTTPException, ValueError, RecursionError) as error:
             # `RemoteDisconnected` is both.
             if isinstance(error, OSError):
                 raise
-            raise ConnectionError(
-                f"{name} has an answer that is not whole, or not mynah's: {str(error) or repr(error)}"
-            ) from error
+            raise _not_whole(name, error) from error
         finally:
             connection.end()
+
+    def _cause(self, error: OSError) -> OSError:
+        """The reason why a request failed, after its connection did."""
+        return error
 
 
 class Device:
@@ -496,6 +558,24 @@ class Device:
 
     def _act(self, verb: str, body: Mapping[str, Any]) -> None:
         self._client._request("POST", f"{self._path}/{verb}", _without_none(body))
+
+
+def _answer(response: http.client.HTTPResponse, text: bytes) -> Any:
+    """The body of a response, or the problem that it is raised as."""
+    if response.length:
+        raise http.client.IncompleteRead(text, response.length)
+    value: Any = text.decode(errors="replace")
+    if response.headers.get_content_type() in ("application/json", "application/problem+json"):
+        value = json.loads(text)
+    if response.status >= 400:
+        raise _problem(response.status, value)
+    return value
+
+
+def _not_whole(name: str, error: Exception) -> ConnectionError:
+    return ConnectionError(
+        f"{name} has an answer that is not whole, or not mynah's: {str(error) or repr(error)}"
+    )
 
 
 def _problem(status: int, value: Any) -> Problem:

@@ -236,14 +236,18 @@ class Mynah(Client):
             self._is_silent = False
             return answer
         except OSError as error:
-            self._is_silent = isinstance(error, TimeoutError)
-            if not self._is_silent:
-                # A process that ends closes its sockets first.
-                with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(_ENDING)
-            if ended := self.ended:
-                raise ServerEnded(ended) from None
-            raise
+            cause = self._cause(error)
+            if cause is error:
+                raise
+            raise cause from None
+
+    def _cause(self, error: OSError) -> OSError:
+        self._is_silent = isinstance(error, TimeoutError)
+        if not self._is_silent:
+            # A process that ends closes its sockets first.
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_ENDING)
+        return ServerEnded(ended) if (ended := self.ended) else error
 
     def close(self) -> None:
         """Ends it; a second call does nothing."""

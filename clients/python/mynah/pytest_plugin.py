@@ -24,7 +24,7 @@ import signal
 import tempfile
 import threading
 import warnings
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, Tuple, Union
 
@@ -32,6 +32,7 @@ import pytest
 
 from ._capture import Capture
 from .client import Client, Device, Problem
+from .phone import Phone
 from .process import Mynah, ServerEnded
 
 #: The client of a Mynah, and its capture.
@@ -120,8 +121,19 @@ class Fixture:
         if isinstance(self._capture, Capture):
             self._capture.begin()
 
+    def _end_phones(self) -> None:
+        """Ends the phones of this client, whose links would be lost with the devices."""
+        hold = self.client._hold
+        if hold is None or not _is_of_use(self.client):
+            return
+        for each in self.client._request("GET", "/v1/phones")["phones"]:
+            if each.get("holder") == hold.name:
+                with suppress(Problem):
+                    Phone(self.client, each["phone"]).remove()
+
     def _end(self) -> None:
         try:
+            self._end_phones()
             # The phone goes before the devices that it is connected to.
             while self._added and _is_of_use(self.client):
                 try:

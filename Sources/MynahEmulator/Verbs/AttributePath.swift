@@ -1,6 +1,5 @@
 package import Mynah
 package import MynahCore
-import MynahEmulator
 import MynahSupport
 
 /// The name of an attribute on the connected device, as typed by the user.
@@ -11,26 +10,35 @@ package struct AttributePath: Hashable, Sendable {
         case descriptor(RemoteDescriptor, of: DiscoveredCharacteristic)
     }
 
+    /// The reason that a name is not valid, or names no attribute, as a sentence without its full stop.
+    package struct Problem: Error, Hashable, Sendable {
+        package var message: String
+
+        package init(message: String) {
+            self.message = message
+        }
+    }
+
     private let name: AttributeName
     /// The text as it was typed, safe for a terminal.
     package let text: String
 
-    init(parsing text: String) throws(ConnectRequest.Problem) {
+    package init(parsing text: String) throws(Problem) {
         self.text = PrintableText.of(text)
         do throws(AttributeName.Problem) {
             name = try AttributeName(parsing: text)
         } catch {
-            throw ConnectRequest.Problem(message: PrintableText.of(error.message))
+            throw Problem(message: PrintableText.of(error.message))
         }
     }
 
     /// Finds the attribute among the discovered services; throws if none or several match.
-    package func target(in services: [DiscoveredService]) throws(ConnectRequest.Problem) -> Target {
+    package func target(in services: [DiscoveredService]) throws(Problem) -> Target {
         let position: AttributeTree.Position
         do throws(AttributeName.Problem) {
             position = try name.resolve(in: AttributeTree(services))
         } catch {
-            throw ConnectRequest.Problem(message: PrintableText.of(error.message))
+            throw Problem(message: PrintableText.of(error.message))
         }
         let characteristic = services[position.service].characteristics[position.characteristic ?? 0]
         guard let index = position.descriptor, let descriptors = characteristic.descriptors else {
@@ -43,7 +51,7 @@ package struct AttributePath: Hashable, Sendable {
     ///
     /// The characteristics have at least one of `properties`, or any if `properties` is empty. UUIDs are
     /// included only if the typed text is not empty.
-    static func completions(
+    package static func completions(
         of typed: String, in services: [DiscoveredService], having properties: CharacteristicProperties
     ) -> [String] {
         let tree = AttributeTree(services)
