@@ -1,5 +1,5 @@
-/// Keeps each advertising set of the radio in step with the requested one, with one `AdvertisementMachine` for
-/// each.
+/// Keeps each advertising set of the radio in step with the requested one, with one `AdvertisementMachine`
+/// for each.
 ///
 /// A set's number identifies its object on the bus. A number is free again after its set was unregistered.
 ///
@@ -96,7 +96,8 @@ struct AdvertisementSets {
 
     // MARK: Steps
 
-    /// Returns the next step and the number of its set, which counts as started unless it is `rest` or `wait`.
+    /// Returns the next step and the number of its set; the step counts as started unless it is `rest` or
+    /// `wait`.
     ///
     /// Sets that end come first, because the next ones may need their room.
     mutating func next(at now: Duration) -> (number: Int, step: AdvertisementMachine.Step) {

@@ -295,7 +295,7 @@ import Testing
     ]
 
     @Test(arguments: impossible)
-    func `what bluetoothd cannot do is refused, also in a further set, with the radios that can`(
+    func `a set that bluetoothd cannot advertise is refused, with the radios that can`(
         what: String, set: Advertisement
     ) async throws {
         let rig = try await Rig()
@@ -308,7 +308,9 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
-    @Test func `what only a later bluetoothd can do is refused by an earlier one`() async throws {
+    @Test func `a field that only a later bluetoothd can advertise is refused by an earlier one`()
+        async throws
+    {
         let rig = try await Rig()
         let level = await refusal(rig, Self.set("x") { $0.txPower = .level(4) })
         #expect(level?.message.contains("bluetoothd from 5.77 on, or with --experimental") == true)
@@ -378,7 +380,7 @@ import Testing
         #expect(sets.refused(number) == .givenUp)
         #expect(run(&sets) == ["register 1 b"])
         #expect(sets.held.map(\.advertisement.name) == ["b"])
-        // What was registered once is only postponed.
+        // A set that was registered once is only postponed.
         sets.linkBegan(hasExtendedAdvertising: true)
         #expect(sets.next(at: .zero).step == .unregister)
         #expect(sets.next(at: .zero).number == 1)

@@ -2,11 +2,11 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// A continuous glucose monitor (Continuous Glucose Monitoring Service 1.0.2): a session with a measurement at
-/// each tick, the record access control point, and the specific operations control point.
+/// A continuous glucose monitor (Continuous Glucose Monitoring Service 1.0.2): a session with a measurement
+/// at each tick, the record access control point, and the specific operations control point.
 ///
-/// Each measurement is the value of a tick, with the size, the time offset, the alerts and the E2E-CRC of this
-/// behavior. At the start, the session has run for as many measurements as the monitor has records.
+/// Each measurement is the value of a tick, with the size, the time offset, the alerts and the E2E-CRC of
+/// this behavior. At the start, the session has run for as many measurements as the monitor has records.
 struct GlucoseMonitor: ServiceBehavior {
     static let measurement: BluetoothUUID = "2AA7"
     static let feature: BluetoothUUID = "2AA8"
@@ -108,7 +108,7 @@ struct GlucoseMonitor: ServiceBehavior {
 
     // MARK: Measurements
 
-    /// Takes the next measurement and stores it; returns `nil` if the profile has none.
+    /// Makes the next measurement and stores it; returns `nil` if the profile has none.
     private mutating func measure(_ service: some ServiceState) -> [UInt8]? {
         let time = session.began + service.interval(of: Self.measurement) * Int64(session.taken)
         defer {

@@ -61,8 +61,8 @@ enum MonitorOperation: UInt8, CaseIterable {
     }
 }
 
-/// The settings of a continuous glucose monitor that centrals change: its communication interval, alert levels
-/// and calibrations.
+/// The settings of a continuous glucose monitor that centrals change: its communication interval, alert
+/// levels and calibrations.
 struct MonitorSettings: Sendable {
     /// The communication interval in minutes; 0 sends no measurements, and 255 every one.
     private(set) var interval: UInt8 = 255
@@ -100,8 +100,8 @@ struct MonitorSettings: Sendable {
         return alerts.reversed().reduce(UInt8(0)) { $1 ? $0 << 1 | 1 : $0 << 1 }
     }
 
-    /// Carries out an operation with an operand of the right length; returns the result, or the operand of the
-    /// response to a `get` operation.
+    /// Carries out an operation with an operand of the right length; returns the result, or the operand of
+    /// the response to a `get` operation.
     mutating func carryOut(
         _ operation: MonitorOperation, _ operand: [UInt8]
     ) -> (MonitorOperation.Result, [UInt8]?) {

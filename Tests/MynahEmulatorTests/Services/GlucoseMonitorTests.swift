@@ -98,7 +98,8 @@ import Testing
         #expect(rig.monitor.due(rig.service) == nil)
     }
 
-    /// Concentrations beside the levels 70, 250, 55 and 300, trends beside 3 mg/dL/min, and the warning octet.
+    /// Concentrations beside the levels 70, 250, 55 and 300, and trends beside 3 mg/dL/min, with the warning
+    /// octet.
     static let warnings: [(value: [UInt8], measured: [UInt8])] = [
         ([0, 0, 70, 0, 0, 0], [6, 0, 70, 0, 0, 0]),
         ([0, 0, 69, 0, 0, 0], [7, 0x20, 69, 0, 0, 0, 0x01]),
