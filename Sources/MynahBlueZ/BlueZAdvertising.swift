@@ -6,8 +6,8 @@ import MynahSupport
 /// (src/advertising.c).
 ///
 /// bluetoothd composes the bytes in this order: service UUIDs, solicited service UUIDs, manufacturer data,
-/// service data, appearance, raw data, and the Flags. A set that is not connectable has no Flags, because
-/// bluetoothd refuses such a set if it is discoverable.
+/// service data, appearance, raw data, and the Flags. A set that is not connectable has no Flags of
+/// bluetoothd, which refuses such a set if it is discoverable.
 ///
 /// The local name is sent in the scan response. There it follows the fields that are registered for the scan
 /// response (from 5.80 on), and precedes the raw data. Extended advertising that is connectable has no scan
@@ -66,8 +66,10 @@ package struct BlueZAdvertising: Hashable, Sendable {
             omitted.append(.init(item: "raw", reason: Self.refusal(of: structure.type)))
         }
         beside.raw.removeAll { Self.isRefused($0.type) }
-        if !told.isConnectable, advertisement.asksForFlags {
-            let reason = "bluetoothd sends no Flags in advertising that is not connectable"
+        if told.flagsOnBlueZ == nil {
+            let without = "bluetoothd sends no Flags in advertising that is not connectable; "
+            let added = "the kernel adds Flags 04 if BR/EDR is off, as with ControllerMode = le"
+            let reason = (advertisement.asksForFlags ? without : "") + added
             omitted.append(.init(item: "flags", reason: reason))
         }
         do throws(AdvertisementError) {
@@ -115,9 +117,10 @@ package struct BlueZAdvertising: Hashable, Sendable {
             advertisement.extended == nil
             ? ExactAdvertisement.legacyCapacity : min(extendedCapacity, advertisement.dataCapacity)
         var data: [ADStructure] = []
-        // bluetoothd adds the Flags last, and then the kernel adds the transmit power.
+        // bluetoothd adds the Flags last, and then the kernel adds the transmit power. The kernel may add
+        // Flags to a set without any, and does not check whether they fit.
         let flags = advertisement.flagsOnBlueZ.map { [ADStructure(type: .flags, data: [$0])] } ?? []
-        let reserved = flags.byteCount + (advertisement.txPower == nil ? 0 : 3)
+        let reserved = 3 + (advertisement.txPower == nil ? 0 : 3)
         var fields = AccessoryAdvertising.fields(of: shortened)
         if advertisement.hasNameInData, let name = AccessoryAdvertising.nameStructure(of: advertisement) {
             let following = fields.firstIndex { ["appearance", "raw"].contains($0.field) }

@@ -295,7 +295,7 @@ import Testing
     ]
 
     @Test(arguments: impossible)
-    func `a set that bluetoothd cannot advertise is refused, also in a further set, with the radios that can`(
+    func `a set that bluetoothd cannot advertise is refused, with the radios that can`(
         what: String, set: Advertisement
     ) async throws {
         let rig = try await Rig()
@@ -308,7 +308,7 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
-    @Test func `a set that only a later bluetoothd can advertise is refused by an earlier one`()
+    @Test func `a field that only a later bluetoothd can advertise is refused by an earlier one`()
         async throws
     {
         let rig = try await Rig()
