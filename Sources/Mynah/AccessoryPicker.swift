@@ -49,7 +49,7 @@ final class AccessoryPicker {
         manager = CentralManagerState(
             number: central.nextNumber(), state: central.memory.radioState, options: .init(),
             sink: Link(phone: work.link, app: app.number))
-        // As fast as an app on the screen scans.
+        // The picker scans like an app in the foreground.
         let options = ScanOptions(interval: .milliseconds(40), window: .milliseconds(30))
         manager.startScan(.init(services: [], options: options, mode: .foreground))
         central.memory.managers.append(manager)
@@ -64,6 +64,6 @@ final class AccessoryPicker {
         work.tell(.end(manager.key))
     }
 
-    /// Stops the picker's scan because the phone stops.
+    /// Cancels the picker's timeout because the phone stops.
     func stop() { alarm?.cancel() }
 }

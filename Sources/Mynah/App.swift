@@ -120,7 +120,7 @@ public actor App {
 
     /// Waits until the app is not suspended, and returns when it runs or has ended.
     package func waitWhileSuspended() async {
-        // The phone is not held meanwhile, and resumes when it goes.
+        // The call does not keep the phone alive; a phone that stops resumes it.
         while access.look({ app, _ in app.isSuspended }) ?? false {
             await withCheckedContinuation { continuation in
                 let isWaiting: Void? = access.look { app, _ in app.wait(continuation) }

@@ -1,7 +1,6 @@
 package import MynahCore
 
-/// Access to an app for code that already runs on its phone's executor: the app's delegate, the sinks of its
-/// managers and the app itself.
+/// Synchronous access to an app, for code that already runs on its phone's executor.
 ///
 /// A call acts at once, and traps if it comes from another executor.
 package struct AppAccess: Sendable {
@@ -19,13 +18,15 @@ package struct AppAccess: Sendable {
     /// Whether the app's code can run.
     package var isRunning: Bool { look { app, _ in app.isRunning } ?? false }
 
-    /// `true` if the app has overrun its time: its code does nothing more until another event comes.
+    /// `true` if the app has used up the background time of a wake, and its code does not run until the next
+    /// event.
     package var isThrottled: Bool { look { app, _ in app.isThrottled } ?? false }
 
     /// `true` if the app runs because an event woke it.
     package var isWoken: Bool { look { app, _ in app.isWoken } ?? false }
 
-    /// `true` if the app is suspended, and a change of the Bluetooth state would wake it.
+    /// `true` if the app is suspended, and a change of the Bluetooth state would wake it: it has the central
+    /// background mode and a central manager.
     package var isToBeWokenByState: Bool { look { app, _ in app.isToBeWokenByState } ?? false }
 
     /// Whether the event that is being delivered was queued because the app was not running.
@@ -66,12 +67,12 @@ package struct AppAccess: Sendable {
         return manager
     }
 
-    /// Notes that the app used a wake for work that has nothing to do with the event that woke it.
+    /// Records that the app used a wake for work that has nothing to do with the event that woke it.
     package func noteExtraneousWork(on attribute: AttributeKey?) {
         look { app, _ in app.noteExtraneousWork(on: attribute) }
     }
 
-    /// Calls `body` with the app and its phone, or returns `nil` if the phone was stopped.
+    /// Calls `body` with the app and its phone, and returns the result, or `nil` if the phone was stopped.
     @discardableResult
     func look<Value: Sendable>(_ body: @Sendable (AppProcess, isolated Phone) -> Value) -> Value? {
         let number = number

@@ -22,7 +22,7 @@ final class AppAccessories {
     /// Whether the app's central managers see the device at an address.
     func sees(_ address: DeviceAddress) -> Bool { kept?.contains(address) ?? true }
 
-    /// Whether the app's central managers retrieve a device by an identifier, and connect to it.
+    /// Whether the app's central managers may retrieve the device with an identifier, and connect to it.
     func sees(_ identifier: PeripheralIdentifier) -> Bool { kept?.contains(identifier) ?? true }
 
     /// The address of an accessory, or `nil` if the app does not have it.
@@ -38,7 +38,7 @@ final class AppAccessories {
         ) { json throws(PreservedStateProblem) in try KeptAccessories(json: json, app: name) }
     }
 
-    /// Changes the accessories, and returns whether that made a difference.
+    /// Changes and saves the accessories; returns whether `body` changed anything.
     func change(_ body: (inout KeptAccessories) -> Void) -> Bool {
         guard var new = kept else { return false }
         body(&new)
@@ -48,7 +48,7 @@ final class AppAccessories {
         return true
     }
 
-    /// Replaces the address of an accessory that is now known by another one.
+    /// Replaces an accessory's address after the radio reported another one for the same device.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         guard kept?.moved(from: old, to: new) == true, let kept else { return }
         ports.files.save(kept)
@@ -56,8 +56,7 @@ final class AppAccessories {
 
     // MARK: The picker
 
-    /// Shows the picker until a device is heard that `accepts` returns `true` for, or until the picker's
-    /// timeout.
+    /// Shows the picker until it hears a device for which `accepts` returns `true`, or until its timeout.
     ///
     /// Throws `invalidState` if Bluetooth is off, if the app is not in the foreground, or if it already shows
     /// a picker.
@@ -92,7 +91,7 @@ final class AppAccessories {
         }
     }
 
-    /// Closes the picker with a result, and reports that to the app.
+    /// Closes the picker, and passes the result to the app.
     func closePicker(_ pick: AccessoryPick) {
         guard let closed = picker else { return }
         picker = nil
@@ -124,8 +123,10 @@ extension AppAccess {
         look { app, _ in app.accessories.kept?.all.map(\.identifier) ?? [] } ?? []
     }
 
-    /// Shows the picker of AccessorySetupKit; `then` gets the first device that `accepts` returns `true` for,
-    /// or why no device was picked.
+    /// Shows the picker of AccessorySetupKit.
+    ///
+    /// `end` gets the first device for which `accepts` returns `true`, or the reason that no device was
+    /// picked.
     ///
     /// Throws `invalidState` if Bluetooth is off, if the app is not in the foreground, or if it already shows
     /// a picker.

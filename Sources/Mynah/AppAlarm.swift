@@ -4,8 +4,9 @@ import MynahSupport
 struct AppAlarm {
     private var set: (task: Task<Void, Never>, at: RunClock.Instant)?
 
-    /// Sets the timer to a deadline, or stops it if that is `nil`; `start` begins the wait for a new
-    /// deadline.
+    /// Sets the timer to a deadline, or stops it if the deadline is `nil`.
+    ///
+    /// Calls `start` only if the deadline changed; `start` returns the task that waits for it.
     mutating func set(_ deadline: RunClock.Instant?, start: (RunClock.Instant) -> Task<Void, Never>) {
         guard set?.at != deadline else { return }
         cancel()
@@ -17,7 +18,7 @@ struct AppAlarm {
         set = nil
     }
 
-    /// Notes that the deadline was reached.
+    /// Clears the timer after its deadline was reached.
     mutating func rang() {
         set = nil
     }

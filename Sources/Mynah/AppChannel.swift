@@ -26,7 +26,7 @@ final class AppChannel: L2CAPChannel {
     func receive() async -> [UInt8]? {
         await app.waitWhileSuspended()
         let next = await channel.receive()
-        // It may have been suspended since.
+        // The app may have been suspended since the read began.
         await app.waitWhileSuspended()
         return next
     }

@@ -7,9 +7,9 @@ public import MynahLifecycle
 /// phone keeps its apps' delegates alive. A delegate keeps its state, such as the managers that it makes, in
 /// plain properties, without a lock: it is called on that executor only.
 public protocol AppDelegate {
-    /// The app was launched, and makes its managers here.
+    /// The app was launched; make its managers here.
     ///
-    /// A manager that is to be restored gets the same restore identifier at each launch.
+    /// To restore a manager, make it with the same restore identifier at each launch.
     func app(_ app: isolated App, didFinishLaunching options: LaunchOptions)
     /// The state of the app changed.
     func app(_ app: isolated App, didChange change: AppChange)
@@ -17,7 +17,7 @@ public protocol AppDelegate {
 
 /// How an app was launched, and the managers that it has to restore (after UIApplication.LaunchOptionsKey).
 ///
-/// For an app that uses scenes, the lists are empty.
+/// The lists of restore identifiers are empty for an app that uses scenes.
 public struct LaunchOptions: Hashable, Sendable {
     /// The restore identifiers of the peripheral managers that the system preserved, sorted
     /// (`bluetoothPeripherals`).
@@ -61,13 +61,13 @@ public enum AppChange: Sendable {
     case terminated(TerminationReason)
     /// The user quit the app.
     case quit
-    /// The app's permission to use Bluetooth changed; with `notDetermined`, the user is asked for it.
+    /// The app's permission to use Bluetooth changed; `notDetermined` means that the user is being asked.
     case authorizationChanged(BluetoothAuthorization)
 }
 
 extension AppChange {
-    /// Makes the change that corresponds to an action and the event that caused it, or `nil` if the action
-    /// changes no state.
+    /// Makes the change to report for an action and the event that caused it, or `nil` if the action does not
+    /// change the app's state.
     init?(_ action: AppAction, _ event: PeripheralEvent?) {
         switch action {
         case .enteredForeground: self = .enteredForeground
@@ -83,9 +83,7 @@ extension AppChange {
 
 /// Describes an app for `Phone.makeApp`.
 public struct AppDescription: Hashable, Sendable {
-    /// The app's name, which no other app of the phone may have.
-    ///
-    /// Preserved state is kept under it.
+    /// The app's name, which is unique on the phone, and part of the name of its preserved state.
     public var name: String
     /// The app's background modes, and how long it may run in the background.
     public var rules: AppRules
@@ -95,9 +93,9 @@ public struct AppDescription: Hashable, Sendable {
     public var centralRestoreIdentifiers: [String]
     /// The user's permission for the app to use Bluetooth at its first launch.
     ///
-    /// A phone with a state directory keeps each change of it, which later runs begin with.
+    /// With a state directory, later runs begin with the last permission instead.
     public var authorization = BluetoothAuthorization.allowedAlways
-    /// Whether the app uses scenes: the options of its launch are empty then.
+    /// Whether the app uses scenes; if so, `LaunchOptions` contains no restore identifiers.
     package var isSceneBased = false
     /// Whether the app uses AccessorySetupKit: it needs no permission, and its central managers see only its
     /// accessories.

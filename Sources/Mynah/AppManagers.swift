@@ -1,17 +1,20 @@
 import MynahCore
 import MynahLifecycle
 
-/// The managers of an app: those of this launch, and those that the system preserves after an earlier one.
+/// The peripheral managers of an app: those of this launch, and those that the system preserves after an
+/// earlier launch.
 ///
-/// Belongs to an app. This is a class because a warning may call back into it while it changes.
+/// Belongs to an app. This is a class because a warning may call back into it during a change.
 final class AppManagers {
     private(set) var all: [ManagerState] = []
 
     /// The managers of this launch.
     var live: [ManagerState] { all.filter { !$0.isEnded } }
 
-    /// The restore identifiers, sorted, of the managers that the system works for: it advertises for them,
-    /// they have subscribers, or a request to `cause` launches the app.
+    /// The sorted restore identifiers of the managers that are at work, and of `cause`, whose request
+    /// launches the app.
+    ///
+    /// A manager is at work if the system advertises for it or it has subscribers.
     func restoreIdentifiers(launchedFor cause: ManagerState?) -> [String] {
         all.filter { $0.isAtWork || $0 === cause }.compactMap(\.restoreIdentifier).sorted()
     }
@@ -23,8 +26,9 @@ final class AppManagers {
         }
     }
 
-    /// Loads the state that another process preserved under an identifier, unless a manager has that
-    /// identifier already or the app may not use Bluetooth.
+    /// Loads the state that another process preserved under an identifier.
+    ///
+    /// Does nothing if a manager already has the identifier, or if the app may not use Bluetooth.
     private func load(
         _ restoreIdentifier: String, of app: AppProcess, in files: PhoneFiles, _ memory: PhoneMemory
     ) {
@@ -44,7 +48,7 @@ final class AppManagers {
         memory.managers.append(manager)
     }
 
-    /// Returns the preserved manager of an identifier, or a new one.
+    /// Returns the preserved manager with a restore identifier, or a new manager.
     ///
     /// Throws `invalidState` if a manager of the app, or of another app of the same name, has the identifier.
     func make(

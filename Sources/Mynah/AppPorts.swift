@@ -11,7 +11,7 @@ struct AppPorts {
     let work: PhoneWork
     /// The Bluetooth states of the phone.
     let states: RadioStates
-    /// The phone's table of centrals, which has the names of those whose requests are refused.
+    /// The phone's table of centrals, for their names in reports of refused requests.
     let centrals: CentralTable
 
     init(_ common: PhoneCommon) {
@@ -19,13 +19,13 @@ struct AppPorts {
         (states, centrals) = (common.memory.states, common.memory.centrals)
     }
 
-    /// Whether Bluetooth is on, and not about to be reported as off.
+    /// Whether Bluetooth is on; `false` if the radio is off already and has not reported it yet.
     var isOn: Bool {
         states.phone == .poweredOn && PhoneControl.ask(radio) { $0.isOn } != false
     }
 }
 
-/// The Bluetooth states of a phone's peripheral and central half, as the radio reported them last.
+/// The Bluetooth states that the radio reported last for a phone's peripheral role and central role.
 final class RadioStates {
     var phone = RadioState.unknown
     var central = RadioState.unknown

@@ -49,13 +49,13 @@ extension AppProcess {
         if permission.madeManager() { report(.authorizationChanged(authorization)) }
     }
 
-    /// Begins with the permission that the user gave or denied the app in an earlier run.
+    /// Loads the permission and the accessories that an earlier run saved.
     func installed() {
         let name = description.name
         let kept = ports.files.load(
             insteadOf: KeptPermission(app: name, authorization), warning: "permissionUnusable"
         ) { json throws(PreservedStateProblem) in try KeptPermission(json: json, app: name) }
-        // An app that uses AccessorySetupKit has none in Settings.
+        // An app that uses AccessorySetupKit has no permission in Settings.
         if accessories.kept == nil { permission = AppPermission(kept.authorization) }
         accessories.load()
     }

@@ -3,7 +3,7 @@ import MynahLifecycle
 
 // The effects of a restarted or locked phone on an app.
 extension AppProcess {
-    /// Reports a new Bluetooth state of the app's managers, although the phone's own state did not change.
+    /// Reports the app's Bluetooth state to its managers, after it changed for a reason other than the radio.
     func bluetoothChanged() {
         let state = bluetoothState(ports.states.phone)
         for manager in managers { manager.note(.stateChanged(state)) }
@@ -17,7 +17,7 @@ extension AppProcess {
     /// While it waits, the system scans, advertises and connects for no app.
     func setAwaitsUnlock(_ awaits: Bool, in central: PhoneCentral) {
         awaitsUnlock = awaits
-        // The links are about to end with the phone, and their devices are waited for.
+        // The links end when the phone restarts, and the phone then waits for their devices.
         if awaits {
             central.connections.change {
                 $0.powerLost(keepingFor: central.memory.keeps, links: { _ in true }, into: &$1)
@@ -36,9 +36,10 @@ extension AppAccess {
         }
     }
 
-    /// Forbids events to launch the app if it does not run; returns whether one could have until now.
+    /// Prevents events from relaunching the app until the user launches it; returns whether they could
+    /// before.
     ///
-    /// When the user launches the app the next time, it restores nothing either.
+    /// The user's next launch restores no state.
     package func forbidRelaunch() -> Bool {
         look { app, phone in
             defer {
@@ -52,7 +53,7 @@ extension AppAccess {
         } ?? false
     }
 
-    /// Whether the system still works for the app although it has ended.
+    /// `true` if the app has ended and the system still scans, advertises or connects for it.
     package var isKept: Bool { look { app, _ in app.isKept } ?? false }
 
     /// Sets whether the phone waits for its first unlock after a restart.

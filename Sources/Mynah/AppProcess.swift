@@ -6,7 +6,7 @@ import MynahSupport
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class AppProcess {
-    /// An item in the app's queue; an event without a manager is for all of them.
+    /// An item in the app's queue; an event whose manager is `nil` goes to all managers.
     enum Delivery {
         case peripheral(ManagerState?, PeripheralEvent)
         case central(CentralManagerState?, CentralManagerEvent)
@@ -30,7 +30,7 @@ final class AppProcess {
     private(set) var roster = AppRoster()
     private(set) var mail = AppMail()
     private var alarm = AppAlarm()
-    /// Calls of the app's code outside its callbacks that wait because the app is suspended.
+    /// The suspended calls of the app's code that were made outside its callbacks.
     private(set) var suspended = Waiters()
     private var isStopped = false
     private var isLaunching = false
@@ -62,7 +62,7 @@ final class AppProcess {
     var isKept: Bool { lifecycle.isKept }
     var isThrottled: Bool { lifecycle.isThrottled }
     var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
-    /// Whether the radio passes requests for the app's services on, or refuses them.
+    /// Whether the radio serves the app's services, or refuses requests for them.
     var servingMode: ServingMode { lifecycle.disablesServices ? .disabled : .app }
     var managers: [ManagerState] { roster.peripheral.all }
     private var live: [ManagerState] { roster.peripheral.live }
@@ -70,7 +70,7 @@ final class AppProcess {
     /// The names under which the states of the app's managers may be preserved, without duplicates.
     var preservedNames: [PreservedName] { roster.preservedNames(of: description) }
 
-    /// A handle of the app for its code.
+    /// Makes an `App` for the app's code.
     func makeHandle() -> App { App(description, AppAccess(self, ports.work.link), ports.radio) }
 
     func checkRuns() throws(RadioError) {
@@ -80,16 +80,16 @@ final class AppProcess {
 
     // MARK: Events
 
-    /// Gives an event to a manager's program, now or when the app runs; or answers the event for the program.
+    /// Passes an event to a manager's program, at once or when the app runs, or answers it for the program.
     func pass(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         guard permission.isAllowed else { return .unheard(event) }
         switch event {
         case .answeredRead(let request, let central, let value):
-            // The system answers static values without the app, and reports it to the program at once.
+            // The system answers reads of static values without the app, and reports them at once.
             guard manager.isEnded else { return deliver(event, to: manager) }
             ports.reports.report(.answeredRead(request, central, value))
             return .none
-        // With Bluetooth off everything ends without further callbacks.
+        // If Bluetooth is off, subscriptions end without callbacks.
         case .unsubscribed where !ports.isOn: return .none
         case .advertisingChanged, .willRestoreState, .missed:
             return lifecycle.isRunning ? deliver(event, to: manager) : .none
@@ -107,14 +107,14 @@ final class AppProcess {
         handle(.radioState(state), .peripheral(nil, .stateChanged(state)))
     }
 
-    /// Gives an event to a central manager's program, now or when the app runs.
+    /// Passes an event to a central manager's program, at once or when the app runs.
     func pass(_ event: CentralManagerEvent, to manager: CentralManagerState) -> RadioAnswer {
         guard permission.isAllowed, !awaitsUnlock else { return .none }
         guard let kind = event.kind else { return lifecycle.isRunning ? manager.deliver(event) : .none }
         return handle(.bluetooth(kind), .central(manager, event))
     }
 
-    /// Gives an answer to the call that waits for it, now or when the app runs.
+    /// Passes an answer to the call that waits for it, at once or when the app runs.
     func pass(_ answer: PendingResult) {
         handle(.bluetooth(.answered), .answer(answer))
     }
@@ -134,10 +134,10 @@ final class AppProcess {
             && !roster.central.live.isEmpty
     }
 
-    /// Has the phone carry out a request of the app at once.
+    /// Has the phone carry out one of the app's requests at once.
     func request(_ request: AppRequest) { ports.work.tell(.app(number, request)) }
 
-    /// Carries out the actions that follow from an event, and returns the answer to `delivery`.
+    /// Handles an event of the app's life cycle, and returns the answer to `delivery`.
     @discardableResult
     func handle(_ event: AppEvent, _ delivery: Delivery? = nil) -> RadioAnswer {
         let before = (mode: lifecycle.advertisingMode, state: lifecycle.state, serving: servingMode)
@@ -193,7 +193,7 @@ final class AppProcess {
         return nil
     }
 
-    /// The reason that a request of a central cannot be given to the app.
+    /// The reason for refusing a central's request that the app cannot receive.
     var refusalReason: RefusedRequest.Reason {
         switch lifecycle.state {
         case .suspended: .suspended
@@ -202,7 +202,7 @@ final class AppProcess {
         }
     }
 
-    /// Reports that a request was answered with an error because the app could not get it.
+    /// Reports that a central's request was answered with an error because the app could not receive it.
     private func reportRefusal(
         of event: PeripheralEvent, because reason: RefusedRequest.Reason
     ) {
@@ -215,7 +215,7 @@ final class AppProcess {
         delegate.call(on: makeHandle(), change) { $1.app($0, didChange: $2) }
     }
 
-    /// Reports that the app used a wake for something else than the event that woke it.
+    /// Reports that the app used a wake for work that has nothing to do with the event that woke it.
     func noteExtraneousWork(on attribute: AttributeKey?) {
         guard lifecycle.handle(.extraneousWork, at: clock.now).contains(.extraneous) else { return }
         report(.extraneous(attribute))
@@ -240,7 +240,7 @@ final class AppProcess {
     private func deliver(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         let answer = manager.deliver(event)
         guard case .later(let inner) = answer else { return answer }
-        // An answer that comes later is work until it comes, and an error if the app ends before.
+        // An app that answers later works until then; if it ends first, the answer is an error.
         let (outer, reply) = mail.replies.add(for: event)
         handle(.workBegan)
         let (work, app) = (ports.work, number)
@@ -266,8 +266,9 @@ final class AppProcess {
 
     // MARK: Launch and end
 
-    /// Publishes the preserved services of an app that ended before the phone was restarted, if an event may
-    /// relaunch the app.
+    /// Publishes the preserved services of an app that ended before the phone restarted.
+    ///
+    /// Does so only if an event may relaunch the app.
     func serveTerminated() {
         request(.loadPreserved(ofPeripherals: rules.isRelaunched(for: .peripheral)))
     }
@@ -275,8 +276,8 @@ final class AppProcess {
     /// Launches the app; `cause` is the peripheral manager whose request launches it.
     private func launch(inBackground: Bool, for cause: ManagerState?) {
         request(.loadPreserved(ofPeripherals: true))
-        // The user's own launch names none, and none is named to an app with scenes. Without its mode the
-        // system does not work for a manager.
+        // The system names no managers if the user launches the app, if the app uses scenes, or if it lacks
+        // the background mode.
         let namesManagers = inBackground && !description.isSceneBased
         let identifiers =
             namesManagers && rules.isRelaunched(for: .peripheral)
@@ -291,7 +292,7 @@ final class AppProcess {
         request(.introduce)
     }
 
-    /// Makes a manager of this launch, or takes over the preserved one with the same identifier.
+    /// Makes a manager, or returns the preserved one with the same restore identifier.
     func makeManager(
         _ restoreIdentifier: String?, sink: (any PeripheralSink)?, in memory: PhoneMemory
     ) throws(RadioError) -> PeripheralManager {
@@ -305,7 +306,7 @@ final class AppProcess {
         return manager.makeHandle(ports.work.link, ports.radio)
     }
 
-    /// Makes a central manager of this launch, or takes over the one that the system kept.
+    /// Makes a central manager, or returns the preserved one with the same restore identifier.
     func makeCentralManager(
         _ restoreIdentifier: String?, options: CentralManager.Options, sink: (any CentralManagerSink)?,
         in central: PhoneCentral
@@ -347,7 +348,7 @@ final class AppProcess {
         central.startSoon()
     }
 
-    /// Ends the managers of the process, which has ended.
+    /// Ends the managers of the app's process, after the process has ended.
     private func endManagers() {
         permission.processEnded()
         accessories.closePicker(.ended)
@@ -371,7 +372,7 @@ final class AppProcess {
         roster.central.forget(manager)
     }
 
-    /// Handles that the phone stops.
+    /// Cancels timers and fails unanswered requests, because the phone stops.
     func stop() {
         alarm.cancel()
         accessories.stop()
@@ -397,7 +398,7 @@ final class AppProcess {
 
     // MARK: Suspension
 
-    /// Whether calls of the app's code have to wait because it is suspended.
+    /// Whether the app is suspended, so that calls of its code have to wait.
     var isSuspended: Bool { lifecycle.state == .suspended && !isStopped }
 
     /// Waits until the app runs or has ended.
@@ -412,7 +413,7 @@ final class AppProcess {
 }
 
 extension AppProcess.Delivery {
-    /// The event as a peripheral's event, or `nil` if it is another.
+    /// The peripheral manager's event, or `nil` for any other delivery.
     fileprivate var peripheralEvent: PeripheralEvent? {
         if case .peripheral(_, let event) = self { event } else { nil }
     }

@@ -1,8 +1,9 @@
 import MynahCore
 import MynahLifecycle
 
-/// A queue of events for an app that does not run; its length is limited, because any connected central can
-/// fill it.
+/// A queue of events for an app that does not run.
+///
+/// The length of the queue is limited, because any connected central can fill it.
 struct AppQueue {
     typealias Entry = AppProcess.Delivery
 
@@ -29,7 +30,7 @@ struct AppQueue {
 }
 
 extension PeripheralEvent {
-    /// The kind of the event in the rules for an app's life cycle.
+    /// The kind of the event by the rules of the app's life cycle.
     var kind: BluetoothEvent {
         switch self {
         case .read: .read
@@ -50,8 +51,9 @@ extension PeripheralEvent {
         }
     }
 
-    /// The refusals to report if the request is answered with an error, one for each attribute; empty if the
-    /// event is no request.
+    /// The refusals to report if the request is answered with an error, one for each attribute.
+    ///
+    /// The list is empty if the event is not a request.
     func refusals(with error: ATTError, because reason: RefusedRequest.Reason) -> [RefusedRequest] {
         func refusal(_ access: RefusedRequest.Access, _ attribute: AttributeKey, _ central: Peer.ID)
             -> RefusedRequest
@@ -82,8 +84,8 @@ extension PeripheralEvent {
 }
 
 extension CentralManagerEvent {
-    /// The kind of the event in the rules for an app's life cycle, or `nil` if it neither wakes an app nor is
-    /// queued for one.
+    /// The kind of the event by the rules of the app's life cycle, or `nil` for an event that neither wakes
+    /// an app nor is queued.
     var kind: BluetoothEvent? {
         switch self {
         case .discovered: .discovered

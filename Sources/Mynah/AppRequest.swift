@@ -2,14 +2,14 @@ import MynahCore
 
 /// A request of an app to its phone, which carries it out at once.
 enum AppRequest: Sendable {
-    /// Publish the app's services as its state requires now.
+    /// Have the radio serve the app's services or refuse requests for them, as the app's state requires.
     case serve
-    /// Stop the app's advertising for good, without a request of the app.
+    /// Stop the app's advertising, and do not resume it at a later launch.
     case forgetAdvertising
-    /// Withdraw the app's services, without a request of the app.
+    /// Withdraw the services of the app's managers.
     case withdrawServices(forget: Bool)
-    /// Load the state that another process preserved for the app's managers: for its central managers only,
-    /// or for all.
+    /// Load the state that another process preserved for the app's central managers, and with `ofPeripherals`
+    /// for its peripheral managers.
     case loadPreserved(ofPeripherals: Bool)
     /// Delete the state that an earlier launch preserved.
     case forgetPreserved
@@ -21,7 +21,7 @@ enum AppRequest: Sendable {
     case endManagers(keepingCentrals: Bool)
     /// Update the scan, the pending connections and the alerts for the app's new state.
     case stateChanged
-    /// Carry out the work for which the app's timer was set.
+    /// Handle the deadline for which the app's timer was set.
     case deadlineReached
     /// Close the picker because its timeout elapsed.
     case pickerTimedOut

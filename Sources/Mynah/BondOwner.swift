@@ -1,4 +1,4 @@
-/// A device with a file of bonds in the state directory.
+/// The owner of a bond file in the state directory.
 package enum BondOwner: Hashable, Sendable {
     /// An accessory, by its label in this run.
     case accessory(String)
@@ -7,7 +7,7 @@ package enum BondOwner: Hashable, Sendable {
     /// The central of `mynah connect`.
     case connect
 
-    /// The name of its file.
+    /// The name of the owner's bond file.
     ///
     /// The name of an accessory's file contains a `+`, so no label can collide with another file.
     var fileName: String {

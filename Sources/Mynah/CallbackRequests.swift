@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The requests that callbacks of a manager made, which are carried out one at a time, in their order.
+/// The queued requests that a manager's callbacks made; the phone carries them out one at a time, in order.
 struct CallbackRequests {
     typealias Request = WorkQueue<Phone>.Work
 
@@ -11,7 +11,7 @@ struct CallbackRequests {
     /// A queued request of a callback is dropped if such a call was made after the request.
     var advertisingCalls = 0
 
-    /// Adds a request; returns `true` if the caller has to begin carrying requests out.
+    /// Adds a request; returns `true` if no request is being carried out, so that the caller must start.
     mutating func add(_ request: @escaping Request) -> Bool {
         waiting.append(request)
         defer { isAtWork = true }

@@ -12,7 +12,7 @@ public struct Central: Hashable, Sendable, Identifiable {
     public var isPaired: Bool
     /// The ATT_MTU of the link, in bytes, or `nil` if it is not known yet.
     public var mtu: Int?
-    /// Whether its link was lost, and ended by neither of the two.
+    /// Whether the link was lost, and neither side ended it.
     package var isLost = false
 
     init(_ peer: Peer, mtu: Int? = nil) {

@@ -38,9 +38,9 @@ public actor CentralManager {
 
     private let access: CentralAccess
     private let radio: any CentralRadio
-    /// The phone that is kept alive, or `nil` for an app's manager.
+    /// The phone that this manager keeps alive, or `nil` for an app's manager.
     private let kept: Phone?
-    /// Whether the phone is this manager's alone, and starts and stops with it.
+    /// Whether this manager has a phone of its own, which starts and stops with it.
     private let isAlone: Bool
 
     /// The radio's executor.
@@ -72,7 +72,7 @@ public actor CentralManager {
         (sink as? CentralManagerDelegateSink)?.attach(to: self)
     }
 
-    /// Makes a handle of a phone's manager; the handle keeps the phone `kept` alive.
+    /// Makes a handle of a phone's manager, which keeps the phone `kept` alive.
     init(
         _ access: CentralAccess, _ radio: any CentralRadio, keeping kept: Phone?
     ) {
@@ -139,8 +139,8 @@ public actor CentralManager {
     ///
     /// A peripheral is reported once, and again when its advertisement changes. With `allowsDuplicates` each
     /// packet is reported. An app's scan discovers nothing in the background unless it names services, and
-    /// reports no duplicates there. The radio scans for all apps at once, so the interval and the window
-    /// count for a manager without an app only.
+    /// reports no duplicates there. The radio scans for all apps at once, so the interval and the window are
+    /// used only for a manager without an app.
     ///
     /// An iPhone advertises the services of a background app as bits of its overflow area; several services
     /// share a bit. The iPhone is reported if the bit of a requested service is set. Throws `invalidState` if
@@ -164,7 +164,7 @@ public actor CentralManager {
         try await access.discoveries(services, options)
     }
 
-    /// Scans soon, for a callback, which cannot wait.
+    /// Queues the start of a scan, for a callback, which cannot wait.
     ///
     /// Calls in callbacks are carried out in their order. A call with `await` does not wait for them.
     ///
@@ -182,7 +182,7 @@ public actor CentralManager {
         try? await access.ask { reference, phone in await phone.central.stopScan(for: reference) }
     }
 
-    /// Stops scanning soon, for a callback, which cannot wait.
+    /// Queues the end of the scan, for a callback, which cannot wait.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func stopScan() { access.stopScanSoon() }
 

@@ -55,7 +55,7 @@ public protocol CentralManagerDelegate {
     func peripheral(_ peripheral: isolated Peripheral, didUpdateValue update: ValueUpdate)
     /// The services of a peripheral changed in this range of attribute handles.
     ///
-    /// `invalidated` has those of `services` that were in the range and are no longer valid.
+    /// `invalidated` contains the discovered services in the range, which are no longer valid.
     func peripheral(
         _ peripheral: isolated Peripheral, didModifyServices invalidated: [DiscoveredService],
         in handles: ClosedRange<AttributeHandle>)
@@ -63,7 +63,7 @@ public protocol CentralManagerDelegate {
     func peripheralDidUpdateName(_ peripheral: isolated Peripheral)
     /// The ATT_MTU of a peripheral's link changed, in bytes.
     func peripheral(_ peripheral: isolated Peripheral, didUpdateMTU mtu: Int)
-    /// A link has room again for a write without response.
+    /// There is buffer space again for a write without response to a peripheral.
     ///
     /// This follows a `writeValue` that returned `false`, or `canSendWriteWithoutResponse` if it was `false`.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: isolated Peripheral)
@@ -190,7 +190,7 @@ final class CentralManagerDelegateSink: CentralManagerSink {
         self.delegate = Owned(delegate)
     }
 
-    /// Sets the manager whose events the sink receives; no event comes before.
+    /// Sets the manager whose events the sink receives; call it before the first event.
     func attach(to manager: CentralManager) {
         target.withLock { $0.manager = manager }
     }

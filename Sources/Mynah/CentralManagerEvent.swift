@@ -55,7 +55,7 @@ public struct ValueUpdate: Sendable {
 
 /// The peripherals that a central manager registers for (after CBConnectionEventMatchingOption).
 public struct ConnectionEventMatching: Hashable, Sendable {
-    /// The services that a matching peripheral has one of, as far as an app has discovered its services.
+    /// The services of which a matching peripheral has at least one that an app has discovered.
     public var services: [BluetoothUUID]
     /// The identifiers of matching peripherals.
     public var peripherals: [PeripheralIdentifier]
@@ -73,7 +73,7 @@ public struct ConnectionEventMatching: Hashable, Sendable {
     }
 }
 
-/// A peripheral connected to the phone for any app, or disconnected (after CBConnectionEvent).
+/// A connection or disconnection of a peripheral, for any app of the phone (after CBConnectionEvent).
 public enum ConnectionEvent: String, Hashable, Sendable {
     /// The peripheral connected.
     case peerConnected
@@ -83,14 +83,15 @@ public enum ConnectionEvent: String, Hashable, Sendable {
 
 /// An event of a central manager (after CBCentralManagerDelegate and CBPeripheralDelegate).
 public enum CentralManagerEvent: Sendable {
-    /// The system restored the state that it preserved while the app did not run; the first event, if it
-    /// comes.
+    /// The system restored the state that it preserved while the app did not run.
+    ///
+    /// If this event occurs, it is the first one.
     case willRestoreState(RestoredCentralState)
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
     /// A scan discovered a peripheral, or its advertisement changed.
     case discovered(Discovery)
-    /// A peripheral connected; `isLocal` if another app of the phone had the link already.
+    /// A peripheral connected; `isLocal` is `true` if another app of the phone had the link already.
     case connected(Peripheral, isLocal: Bool)
     /// A connection failed, and is no longer pending.
     case failedToConnect(Peripheral, RadioError)
@@ -111,7 +112,7 @@ public enum CentralManagerEvent: Sendable {
     case paired(Peripheral)
     /// A pairing needs an answer, as `PairingStep` describes; for a manager without an app only.
     case pairing(Peripheral, PairingStep)
-    /// A peripheral's link has room again for a write without response.
+    /// There is buffer space again for a write without response to a peripheral.
     ///
     /// The event follows if `writeValue` returned `false`, or `canSendWriteWithoutResponse` was `false`, and
     /// only for the managers that got this result.
@@ -127,7 +128,8 @@ public enum CentralManagerEvent: Sendable {
     case missed(Int)
 }
 
-/// Receives the events of a central manager, synchronously on its executor, without the manager.
+/// Receives the events of a central manager, synchronously on its executor, without a reference to the
+/// manager.
 package protocol CentralManagerSink: Sendable {
     /// Handles one event; events come in order, and only `.pairing` needs an answer.
     func handle(_ event: CentralManagerEvent) -> RadioAnswer

@@ -11,7 +11,7 @@ final class CentralTable {
     /// The centrals that are connected now, in the order of their numbers.
     var all: [Central] { connected.values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
-    /// The name and address of a central, which may have disconnected.
+    /// The details of a central or peripheral, or only its identifier if it has disconnected.
     subscript(id: Peer.ID) -> Central {
         connected[id] ?? peripherals[id] ?? Central(Peer(id: id))
     }
@@ -24,7 +24,7 @@ final class CentralTable {
         peripherals = [:]
     }
 
-    /// Notes an event of a link to a peripheral; returns the peripheral if the link has ended.
+    /// Updates the table after an event of a link to a peripheral; returns the peripheral if the link ended.
     func note(_ event: CentralEvent) -> Central? {
         switch event {
         case .connected(let peer): peripherals[peer.id] = Central(peer)
@@ -37,9 +37,10 @@ final class CentralTable {
         return nil
     }
 
-    /// Notes an event of a link or a central; returns the events to report for the phone and to its managers.
+    /// Updates the table after an event of the radio; returns the events to report to the phone's sink and to
+    /// its managers.
     ///
-    /// Returns `nil` if the event is about no link, or changes nothing.
+    /// Returns `nil` if the event is not about a link, or changes nothing.
     func note(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {
         switch event {
         case .connected(let peer):

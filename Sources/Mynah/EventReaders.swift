@@ -15,7 +15,7 @@ struct EventReaders<Event: Sendable> {
         self.missed = missed
     }
 
-    /// Whether nobody reads.
+    /// `true` if no reader is left.
     var isEmpty: Bool { !readers.contains { $0.isReading } }
 
     /// Adds a reader, and returns its sequence.
@@ -26,7 +26,7 @@ struct EventReaders<Event: Sendable> {
             of: Event.self,
             bufferingPolicy: missed == nil ? .bufferingNewest(Self.limit) : .bufferingOldest(Self.limit))
         let reader = EventReader(continuation)
-        // The events that it has not read, and the requests among them, go with it.
+        // Unread events are dropped with the stream, and the requests among them fail.
         continuation.onTermination = { [weak reader] reason in
             reader?.end()
             if case .cancelled = reason { onCancel?() }

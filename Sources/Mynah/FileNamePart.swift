@@ -1,9 +1,8 @@
 import MynahSupport
 
-/// The parts of the names of files in a state directory, which are joined by `+`.
+/// Makes the parts of file names in a state directory, which are joined by `+`.
 enum FileNamePart {
-    /// Escapes the characters that a file name cannot contain, the separator of its parts, and anything that
-    /// would make two texts equal.
+    /// Escapes a text, so that it can be part of a file name, and different texts give different names.
     ///
     /// A text that is longer than `limit` is cut, and a hash of the whole text is appended.
     static func escape(_ text: String, _ limit: Int) -> String {
@@ -19,7 +18,7 @@ enum FileNamePart {
             }
         }
         guard name.utf8.count > limit else { return name }
-        // FNV-1a, for what a file name has no room for.
+        // An FNV-1a hash replaces the part of the text that does not fit.
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01B3
         }

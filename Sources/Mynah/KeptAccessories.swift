@@ -33,13 +33,14 @@ struct KeptAccessories: KeptContent, Hashable {
         all.append(Accessory(identifier: identifier, address: address))
     }
 
-    /// Returns the accessory that was removed, or `nil` if there is none with the identifier.
+    /// Removes and returns an accessory, or returns `nil` if none has the identifier.
     @discardableResult
     mutating func remove(_ identifier: PeripheralIdentifier) -> Accessory? {
         all.firstIndex { $0.identifier == identifier }.map { all.remove(at: $0) }
     }
 
-    /// Replaces the address of a device that is now known by another one; returns whether it is an accessory.
+    /// Replaces a device's address by another one of the same device; returns whether the device is an
+    /// accessory.
     mutating func moved(from old: DeviceAddress, to new: DeviceAddress) -> Bool {
         guard let index = all.firstIndex(where: { $0.address == old }) else { return false }
         all[index].address = new

@@ -4,7 +4,7 @@ import MynahSupport
 protocol KeptContent: Sendable {
     /// The file's name, without a directory.
     var fileName: String { get }
-    /// The file's subject, as the beginning of a sentence for the user.
+    /// The subject of messages about the file, such as "the list of known peripherals".
     var subject: String { get }
     var json: JSON { get }
 }

@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-// The file in a phone's state directory about the devices that it knows.
+// The file of known devices in a phone's state directory.
 extension KnownPeripherals: KeptContent {
     static let fileName = "known-peripherals.json"
     static let version = 1

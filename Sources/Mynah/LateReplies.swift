@@ -6,7 +6,7 @@ struct LateReplies {
     private var replies = SortedMap<UInt64, (reply: PendingReply, request: PeripheralEvent)>()
     private var lastNumber: UInt64 = 0
 
-    /// Returns the radio's end of a new reply, and the reply's number.
+    /// Adds a reply; returns the pending answer for the radio, and the number of the reply.
     mutating func add(for request: PeripheralEvent) -> (PendingAnswer, UInt64) {
         let reply = PendingReply()
         lastNumber += 1
@@ -14,7 +14,7 @@ struct LateReplies {
         return (reply.pending, lastNumber)
     }
 
-    /// Removes and returns a reply, or returns `nil` if it is too late to give it.
+    /// Removes and returns a reply, or returns `nil` if it was removed before.
     mutating func remove(_ number: UInt64) -> PendingReply? {
         replies.removeValue(forKey: number)?.reply
     }

@@ -1,7 +1,6 @@
 package import MynahCore
 
-/// Access to a peripheral manager for code that already runs on its phone's executor: sinks, delegates and
-/// the manager itself.
+/// Synchronous access to a peripheral manager, for code that already runs on its phone's executor.
 ///
 /// A call acts at once, and traps if it comes from another executor.
 package struct ManagerAccess: Sendable {
@@ -54,7 +53,8 @@ package struct ManagerAccess: Sendable {
         link.run { $0.central(id) }
     }
 
-    /// The longest value that fits on the link to a central, or `nil` if the radio does not cut values.
+    /// The longest value, in bytes, that one notification to a central carries, or `nil` if the radio does
+    /// not cut values.
     package func room(for id: Central.ID) -> Int? {
         look { _, phone in
             phone.capabilities?.cutsValues == true ? phone.central(id).maximumUpdateValueLength : nil
@@ -71,21 +71,21 @@ package struct ManagerAccess: Sendable {
 
     // MARK: Requests of callbacks, which cannot wait
 
-    /// Publishes services after the earlier requests of callbacks.
+    /// Queues the publication of services, after earlier requests of callbacks.
     func addSoon(_ services: [ServiceDefinition]) {
         let reference = reference
         request { phone in
             do throws(RadioError) {
                 _ = try await phone.add(services, for: reference)
             } catch {
-                // The error of a manager that has ended meanwhile is nobody's.
+                // If the manager has ended meanwhile, the error is not reported.
                 guard phone.memory.manager(reference) != nil else { return }
                 phone.warn("servicesRefused", "services could not be published: \(error)")
             }
         }
     }
 
-    /// Advertises after the earlier requests of callbacks.
+    /// Queues the start of advertising, after earlier requests of callbacks.
     ///
     /// The request is dropped if a call outside callbacks starts or stops advertising before its turn.
     func startAdvertisingSoon(_ advertisement: Advertisement) {
@@ -102,7 +102,7 @@ package struct ManagerAccess: Sendable {
         }
     }
 
-    /// Stops advertising after the earlier requests of callbacks.
+    /// Queues the end of advertising, after earlier requests of callbacks.
     ///
     /// The request is dropped if a call outside callbacks starts or stops advertising before its turn.
     func stopAdvertisingSoon() {
@@ -147,7 +147,7 @@ package struct ManagerAccess: Sendable {
         return link.run { phone in phone.memory.manager(reference).map { body($0, phone) } } ?? nil
     }
 
-    /// Calls `body`, which acts at once; throws `invalidState` if the phone has stopped.
+    /// Calls the synchronous `body`; throws `invalidState` if the phone has stopped.
     func act<Value: Sendable>(
         _ body: @Sendable (isolated Phone, ManagerReference) throws(RadioError) -> Value
     ) throws(RadioError) -> Value {
@@ -157,7 +157,7 @@ package struct ManagerAccess: Sendable {
         return value
     }
 
-    /// Calls `body`, which takes time; throws `invalidState` if the phone has stopped.
+    /// Calls the asynchronous `body`; throws `invalidState` if the phone has stopped.
     func ask<Value: Sendable>(
         _ body: @Sendable (isolated Phone, ManagerReference) async throws(RadioError) -> Value
     ) async throws(RadioError) -> Value {
@@ -178,7 +178,7 @@ package struct ManagerAccess: Sendable {
     }
 }
 
-/// Identifies a manager of one launch of an app.
+/// Identifies a peripheral manager within one launch of its app.
 struct ManagerReference: Hashable, Sendable {
     let number: UInt64
     let epoch: UInt64

@@ -26,10 +26,9 @@ final class ManagerState {
         }
     }
 
-    /// The steps from a new manager to an ended one.
+    /// The stages of a manager's life.
     enum Stage {
-        /// The manager was made, and neither its restored state nor the Bluetooth state was reported to it
-        /// yet.
+        /// The manager was made, and no event has been reported to it yet.
         case new(isRestored: Bool)
         case live
         /// The process that made the manager has ended.
@@ -42,7 +41,7 @@ final class ManagerState {
         var readers = EventReaders<DeliveredEvent>()
     }
 
-    /// The preserved state of the manager, with the data from which it is composed besides the manager's own.
+    /// The last saved state of the manager, and the data outside the manager that the state contains.
     private struct Record {
         let files: PhoneFiles
         /// The centrals of the phone, for the names of subscribers.
@@ -72,7 +71,7 @@ final class ManagerState {
     var requested = RequestedAdvertisement()
     /// The advertisement of an accessory, or `nil` if it does not advertise.
     var accessoryAdvertisement: Advertisement?
-    /// Increases whenever all services are withdrawn without a request of the manager.
+    /// Increases whenever the services are withdrawn without a request of the manager.
     private(set) var databaseEpoch = 0
     /// The Bluetooth state.
     private(set) var state: RadioState
@@ -162,7 +161,7 @@ final class ManagerState {
         audience.readers.finish()
     }
 
-    /// Returns a sequence of events for one more reader.
+    /// Returns a new sequence of the manager's events.
     func addReader() -> AsyncStream<DeliveredEvent> {
         precondition(audience.sink == nil, "this manager's events go to the sink it was made with")
         return audience.readers.add()
@@ -231,7 +230,9 @@ final class ManagerState {
 
     // MARK: Preserved state
 
-    /// Saves the preserved state if it has changed; a manager that did nothing has nothing to restore.
+    /// Saves the preserved state, if it has changed.
+    ///
+    /// An empty state is saved only if it replaces a saved one.
     func save() {
         guard let preservedName else { return }
         let state = preserved(preservedName)
@@ -247,8 +248,8 @@ final class ManagerState {
         return PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
     }
 
-    /// Whether the system works for the manager while its app does not run: the manager advertises, or has
-    /// subscribers.
+    /// Whether the manager advertises or has subscribers, so that the system works for it while its app does
+    /// not run.
     ///
     /// Published services alone do not count, which is an assumption: TN3115 names "actively advertising".
     var isAtWork: Bool {
@@ -300,7 +301,7 @@ final class ManagerState {
 }
 
 extension RadioAnswer {
-    /// The answer to a request if the manager has neither a sink nor a reader.
+    /// The answer to an event that nobody receives: an ATT error for a request, and none for other events.
     package static func unheard(_ event: PeripheralEvent) -> RadioAnswer {
         switch event {
         case .read, .write: .answer(.failure(.unlikelyError))

@@ -36,7 +36,7 @@ extension ManagerAccess {
         } ?? ManagerStatus()
     }
 
-    /// Sets a static value, which the radio sends by itself, now and when the service is published again.
+    /// Sets a static value, on the radio and for later publications of the service.
     package func setStaticValue(_ value: [UInt8], of attribute: AttributeKey) async {
         try? await ask { phone, reference in
             guard let manager = phone.memory.manager(reference) else { return }
@@ -64,7 +64,7 @@ extension AppAccess {
 }
 
 extension [ServiceDefinition] {
-    /// The static values, which the radio sends by itself, in the order of their attributes.
+    /// The static values, with which the radio answers reads by itself, in the order of their attributes.
     package var staticValues: [(attribute: AttributeKey, value: [UInt8])] {
         flatMap(\.characteristics).flatMap { characteristic in
             [(characteristic.key, characteristic.value)]
@@ -73,7 +73,8 @@ extension [ServiceDefinition] {
         .compactMap { key, value in value.map { (key, $0) } }
     }
 
-    /// The static value of an attribute, which the radio sends by itself, or `nil` if there is none.
+    /// The static value of an attribute, with which the radio answers reads by itself, or `nil` if there is
+    /// none.
     package func staticValue(of attribute: AttributeKey) -> [UInt8]? {
         staticValues.first { $0.attribute == attribute }?.value
     }

@@ -79,7 +79,7 @@ extension Peripheral {
             let new = found.map { one in known.first { $0.attribute == one } ?? DiscoveredService(one) }
                 .sorted { $0.id < $1.id }
             guard isLinked(peer) else { return new }
-            // Other services do not lie where one was found.
+            // A service whose handles overlap those of a new one no longer exists.
             let rest = known.filter { one in
                 uuids?.contains(one.uuid) == false
                     && !found.contains { $0.handles.overlaps(one.attribute.handles) }
@@ -89,7 +89,7 @@ extension Peripheral {
         }
     }
 
-    /// Discovers attributes, or returns the answer that the phone of an app has kept.
+    /// Discovers attributes, or returns the answer in the attribute table that the phone keeps.
     private func discovering<Found: Sendable>(
         on peer: Peer.ID, kept: (KeptTables.Table) -> Found?,
         note: @Sendable (inout KeptTables.Table, Found) -> Void,
@@ -102,7 +102,7 @@ extension Peripheral {
         return found
     }
 
-    /// Discovers services, or returns the answer that the phone of an app has kept.
+    /// Discovers services, or returns the answer in the attribute table that the phone keeps.
     private func discovering(
         _ asked: KeptTables.Table.Services, on peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] {
@@ -119,7 +119,7 @@ extension Peripheral {
         }
     }
 
-    /// Whether a link is still the peripheral's own: answers from another link are not kept.
+    /// Whether a link is still the peripheral's current one; answers from an earlier link are not kept.
     private func isLinked(_ peer: Peer.ID) -> Bool { (try? link()) == peer }
 
     /// Discovers secondary services, and adds them to `services`.
@@ -271,7 +271,7 @@ extension Peripheral {
     ///
     /// With a response the value has up to 512 bytes, and the call returns when the peripheral has answered.
     /// Without a response, `maximumWriteValueLength(for:)` is the limit. The call returns `false` and sends
-    /// nothing if the link has no room; `.readyToWrite` follows. Throws `valueTooLong` if the value is
+    /// nothing if there is no buffer space; `.readyToWrite` follows. Throws `valueTooLong` if the value is
     /// longer.
     @discardableResult
     public func writeValue(
@@ -299,9 +299,9 @@ extension Peripheral {
         }
     }
 
-    /// Whether a write without response, signed or not, finds room now.
+    /// Whether there is buffer space for a write without response, signed or not.
     ///
-    /// If it is `false`, `.readyToWrite` follows when there is room. No event follows if it is `false`
+    /// If it is `false`, `.readyToWrite` follows when there is space. No event follows if it is `false`
     /// because the peripheral is not connected or the app has ended.
     public var canSendWriteWithoutResponse: Bool {
         get async {
@@ -357,7 +357,7 @@ extension Peripheral {
         return values ?? AsyncStream { $0.finish() }
     }
 
-    /// Subscribes or unsubscribes, for the program or for a sequence.
+    /// Subscribes or unsubscribes, at the request of the program or for a sequence of values.
     func setNotify(
         _ isOn: Bool, for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) {
@@ -401,7 +401,7 @@ extension Peripheral {
         try await answering { peer throws(RequestError) in try await radio.exchangeMTU(with: peer) }
     }
 
-    /// Pairs, or encrypts the link with the key of an earlier pairing.
+    /// Pairs, or encrypts the link with the key of an existing bond.
     ///
     /// Throws `failed` with `pairingFailed` if the pairing fails. The same error is thrown while the link is
     /// encrypted with the key of a deleted bond: disconnect and connect first. Throws `disconnected` if the

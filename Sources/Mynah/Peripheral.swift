@@ -87,7 +87,7 @@ public actor Peripheral: Identifiable {
 
     /// The longest value that can be written, in bytes.
     ///
-    /// That is 512 with a response, ATT_MTU − 3 without, and 12 less with a signature.
+    /// The limit is 512 with a response, ATT_MTU − 3 without a response, and ATT_MTU − 15 with a signature.
     public func maximumWriteValueLength(for type: WriteType) -> Int {
         switch type {
         case .withResponse: GATT.maximumValueLength
@@ -197,7 +197,7 @@ public actor Peripheral: Identifiable {
         return services.filter { $0.attribute.handles.overlaps(range) }
     }
 
-    /// Changes a discovered characteristic, in whichever service it is.
+    /// Changes the discovered characteristic whose value has this handle.
     func change(_ handle: AttributeHandle, _ body: (inout DiscoveredCharacteristic) -> Void) {
         for service in services.indices {
             for index in services[service].characteristics.indices

@@ -2,8 +2,9 @@ public import MynahCore
 
 /// An event of a peripheral manager (after CBPeripheralManagerDelegate).
 public enum PeripheralEvent: Sendable {
-    /// The system restored the state that it preserved while the app did not run; the first event, if it
-    /// comes.
+    /// The system restored the state that it preserved while the app did not run.
+    ///
+    /// If this event occurs, it is the first one.
     case willRestoreState(RestoredState)
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
@@ -21,11 +22,12 @@ public enum PeripheralEvent: Sendable {
     case write(WriteRequest, Central)
     /// A central subscribed; the central or the delivery is `nil` if the radio does not report it.
     case subscribed(AttributeKey, Central?, Delivery?)
-    /// A central unsubscribed; `nil` if the radio does not report which, or if all centrals have.
+    /// A central unsubscribed; the central is `nil` if the radio does not report it, or if all have
+    /// unsubscribed.
     case unsubscribed(AttributeKey, Central?)
-    /// A central confirmed an indication; `nil` if the radio does not report which.
+    /// A central confirmed an indication; the central is `nil` if the radio does not report it.
     case confirmed(AttributeKey, Central?)
-    /// There is room to send again, after `updateValue` returned `false`.
+    /// There is buffer space again, after `updateValue` returned `false`.
     case readyToUpdateSubscribers
     /// A central opened an L2CAP channel to a PSM that this manager published.
     ///
@@ -38,7 +40,8 @@ public enum PeripheralEvent: Sendable {
     case advertisingChanged(AdvertisingReport)
 }
 
-/// Receives the events of a peripheral manager, synchronously on its executor, without the manager.
+/// Receives the events of a peripheral manager, synchronously on its executor, without a reference to the
+/// manager.
 package protocol PeripheralSink: Sendable {
     /// Handles one event; events come in order.
     ///

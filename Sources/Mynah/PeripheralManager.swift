@@ -11,7 +11,7 @@ public actor PeripheralManager {
     /// Access to the manager for code that already runs on its executor.
     package nonisolated let access: ManagerAccess
     private let radio: any PeripheralRadio
-    /// The phone that is kept alive, or `nil` for an app's manager.
+    /// The phone that this manager keeps alive, or `nil` for an app's manager.
     private let kept: Phone?
 
     /// The identifier under which the system preserves the manager's state, or `nil` if it is not preserved.
@@ -20,7 +20,7 @@ public actor PeripheralManager {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// Makes a handle of a phone's manager; the handle keeps the phone `kept` alive.
+    /// Makes a handle of a phone's manager, which keeps the phone `kept` alive.
     init(
         _ access: ManagerAccess, restoreIdentifier: String?, _ radio: any PeripheralRadio,
         keeping kept: Phone?
@@ -72,14 +72,14 @@ public actor PeripheralManager {
         try await add([service])
     }
 
-    /// Publishes services together soon, for a callback, which cannot wait.
+    /// Queues the publication of services, for a callback, which cannot wait.
     ///
     /// Requests of callbacks are carried out one after the other, in their order. The phone's sink gets an
     /// error as the warning `servicesRefused`.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func add(_ services: [ServiceDefinition]) { access.addSoon(services) }
 
-    /// Publishes one service soon, for a callback, which cannot wait.
+    /// Queues the publication of one service, for a callback, which cannot wait.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func add(_ service: ServiceDefinition) { add([service]) }
 
@@ -110,7 +110,7 @@ public actor PeripheralManager {
         try await access.startAdvertising(advertisement)
     }
 
-    /// Starts advertising soon, for a callback, which cannot wait.
+    /// Queues the start of advertising, for a callback, which cannot wait.
     ///
     /// Advertising starts when the services that callbacks added before are published, unless a call with
     /// `await` starts or stops advertising first. `.advertisingChanged` follows, or the phone's sink gets an
@@ -125,7 +125,7 @@ public actor PeripheralManager {
         await access.stopAdvertising()
     }
 
-    /// Stops advertising soon, for a callback, which cannot wait.
+    /// Queues the end of advertising, for a callback, which cannot wait.
     @available(*, noasync, message: "call the overload that waits, with await, in an async closure")
     public func stopAdvertising() { access.stopAdvertisingSoon() }
 

@@ -59,7 +59,7 @@ public protocol PeripheralManagerDelegate {
     func peripheralManager(
         _ manager: isolated PeripheralManager, didReceiveWrite request: WriteRequest, from central: Central
     ) -> RadioAnswer
-    /// There is room to send again, after `updateValue` returned `false`.
+    /// There is buffer space again, after `updateValue` returned `false`.
     func peripheralManagerIsReady(toUpdateSubscribers manager: isolated PeripheralManager)
     /// A central confirmed an indication; the central is `nil` if the radio does not report it.
     func peripheralManager(
@@ -174,7 +174,7 @@ final class PeripheralManagerDelegateSink: PeripheralSink {
         self.delegate = Owned(delegate)
     }
 
-    /// Sets the manager whose events the sink receives; no event comes before.
+    /// Sets the manager whose events the sink receives; call it before the first event.
     func attach(to manager: PeripheralManager) {
         target.withLock { $0.manager = manager }
     }

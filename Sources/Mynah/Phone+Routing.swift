@@ -55,9 +55,9 @@ extension Phone {
         if let owner = services.owner(of: attribute) { _ = deliver(event, to: owner) }
     }
 
-    /// Notes a peripheral that may use the phone's services on the link that the phone made to it.
+    /// Updates the peripherals that the phone is connected to, which may also use the phone's services.
     ///
-    /// Only its subscriptions are reported, and only to managers of apps.
+    /// Only their subscriptions are reported, and only to managers of apps.
     func noteClient(_ event: CentralEvent) {
         let gone = memory.centrals.note(event)
         meter.update()
@@ -74,7 +74,8 @@ extension Phone {
         for manager in memory.managers { _ = deliver(event, to: manager) }
     }
 
-    /// Drops a channel that no manager owns, which closes it.
+    /// Passes a new channel to the manager of its PSM; a channel without a manager is dropped, which closes
+    /// it.
     private func opened(_ channel: any L2CAPChannel) {
         guard let owner = services.owner(ofChannel: channel.psm) else { return }
         let delivered = owner.app.map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
@@ -86,7 +87,7 @@ extension Phone {
         reports.report(.stateChanged(new))
         if new != .poweredOn { advertiser.radioEnded() }
         for manager in memory.managers {
-            // An app hears of it once, and passes it on to its managers.
+            // An app receives the event once, and passes it on to its managers.
             if let app = manager.app {
                 manager.note(.stateChanged(app.bluetoothState(new)))
             } else {

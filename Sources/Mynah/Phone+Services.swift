@@ -2,7 +2,8 @@ import MynahCore
 
 // Requests of managers to publish services.
 extension Phone {
-    /// Returns the manager of a handle; throws if its program may not act.
+    /// Returns the manager that a handle refers to; throws `invalidState` if it has ended, or if its app may
+    /// not make requests.
     private func acting(_ reference: ManagerReference) throws(RadioError) -> ManagerState {
         guard let manager = memory.manager(reference) else {
             throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")

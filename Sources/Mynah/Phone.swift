@@ -44,7 +44,7 @@ public actor Phone {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// The executor that tasks about the phone must prefer, or `nil` if they need not.
+    /// The executor that the phone's tasks must prefer, or `nil` if they need no preference.
     package nonisolated var preferredExecutor: (any TaskExecutor)? { radio.preferredExecutor }
 
     /// Makes a phone on a radio that has not been started.
@@ -68,7 +68,7 @@ public actor Phone {
             common, PhoneCentral(centralRole, common, seed: seed, clock: RunClock(clock)), advertising)
     }
 
-    /// Makes a phone on a radio that has only the central role, for the one manager of its central half.
+    /// Makes a phone for a single central manager, on a radio that has only the central role.
     init(
         alone radio: any CentralRadio, identity: DeviceIdentity, options: CentralManager.Options,
         sink: (any CentralManagerSink)?
@@ -250,9 +250,9 @@ public actor Phone {
     /// Dismisses the last alert, as the user does.
     public func dismissAlert() { central.alerts.dismiss() }
 
-    /// Starts to measure how much each app uses the radio; returns `false` if the radio does not report that.
+    /// Starts to measure each app's use of the radio; returns `false` if the radio does not report its use.
     package func meterRadio() -> Bool { meter.start() }
-    /// The use of the radio since the last report, or `nil` if it is not measured.
+    /// The use of the radio since the last report, or `nil` if it is not being measured.
     package func reportRadioUse() -> MeteredUse? { meter.report() }
 
     /// Disconnects a central.
@@ -260,7 +260,7 @@ public actor Phone {
 
     // MARK: Reports
 
-    /// The address from which a device was last received, found by any of its known addresses.
+    /// The address that a device last used on the air; `address` may be any of its known addresses.
     package func addressOnAir(of address: DeviceAddress) async -> DeviceAddress {
         await central.radio?.addressOnAir(of: address) ?? address
     }

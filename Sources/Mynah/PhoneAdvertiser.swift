@@ -60,7 +60,7 @@ final class PhoneAdvertiser {
         } else {
             try checkAccessory(manager)
             manager.accessoryAdvertisement = new
-            // If it asks for the same again, so is the radio.
+            // If the accessory repeats a request, the radio gets the request again.
             advertisement.requestAgain()
         }
         include(manager)
@@ -112,7 +112,7 @@ final class PhoneAdvertiser {
         }
     }
 
-    /// Drops the advertising of an app's manager, without a request of the app.
+    /// Stops the advertising of an app's manager, and forgets its request.
     func forget(_ manager: ManagerState) {
         guard manager.requested.advertisement != nil else { return }
         manager.requested = RequestedAdvertisement()
@@ -130,7 +130,8 @@ final class PhoneAdvertiser {
         work.start(.advertise)
     }
 
-    /// Repeats requests until the radio's advertising is as required; all callers wait for the same result.
+    /// Changes the radio's advertising as required, and returns when that is done; concurrent callers share
+    /// the result.
     func settle() async throws(RadioError) {
         guard memory.isRunning else { return }
         advertisement.request()
@@ -138,7 +139,7 @@ final class PhoneAdvertiser {
         if let error = await task?.value { throw error }
     }
 
-    /// Repeats requests until the radio's advertising is as required; returns the last error, or `nil` if it
+    /// Changes the radio's advertising until it is as required; returns the last error, or `nil` if it
     /// succeeded.
     func requestSteps() async -> RadioError? {
         defer { task = nil }
@@ -180,7 +181,7 @@ final class PhoneAdvertiser {
         self.report()
     }
 
-    /// Handles that the radio is off; managers learn from the Bluetooth state that nothing is on the air.
+    /// Handles that the radio is off, which managers learn from the Bluetooth state.
     func radioEnded() {
         advertisement.note(.silent)
         if let whole = advertisement.wholeReport() { reports.report(.advertisingChanged(whole)) }

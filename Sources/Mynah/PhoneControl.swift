@@ -30,8 +30,9 @@ package enum PhoneControl {
         return PhoneStatus(capabilities: phone.capabilities, state: phone.radioState, links: links)
     }
 
-    /// Makes the manager of the phone's own services, which are published when the radio starts, before the
-    /// preserved services of its apps.
+    /// Makes the manager of the phone's own services.
+    ///
+    /// They are published when the radio starts, before the preserved services of the phone's apps.
     package static func makeOwnManager(
         of services: [ServiceDefinition], sink: any PeripheralSink, on phone: isolated Phone
     ) -> PeripheralManager {
@@ -49,21 +50,21 @@ package enum PhoneControl {
     /// Turns the phone's screen off or on; while it is off, scans ignore overflow areas.
     package static func setScreen(isOn: Bool, of phone: isolated Phone) {
         phone.central.scanner.isScreenOn = isOn
-        // Devices that the controller has reported before may be found now.
+        // Devices that were reported before may match now, because scans use the overflow area again.
         if isOn { phone.central.scanner.listenAnew() }
     }
 
     /// Whether the phone's screen is on.
     package static func isScreenOn(of phone: isolated Phone) -> Bool { phone.central.scanner.isScreenOn }
 
-    /// Preserves the state of a phone's apps as it is now, even if their links end before the phone stops.
+    /// Saves the state of a phone's apps for the last time, so that links that end later do not change it.
     package static func keepState(of phone: isolated Phone) {
         guard !phone.files.isFinal else { return }
         phone.central.devices.save(isLast: true)
         phone.files.finish()
     }
 
-    /// Removes an app that was quit before.
+    /// Removes an app from the phone; quit the app first.
     package static func remove(_ app: App, from phone: isolated Phone) {
         let number = app.access.number
         phone.memory.app(number)?.stop()

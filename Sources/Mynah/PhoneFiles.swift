@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The files in which a phone keeps its state; it reports those that cannot be read or written as warnings.
+/// The files of a phone's state; files that cannot be read or written are reported as warnings.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneFiles {
@@ -38,8 +38,9 @@ final class PhoneFiles {
         return entries
     }
 
-    /// Reads the content of the file of `unkept`, or returns `unkept`; a file that cannot be used is a
-    /// warning with this code.
+    /// Returns the content of the file for `unkept`, or `unkept` if there is no usable file.
+    ///
+    /// A file that cannot be used is reported as a warning with this code.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, warning code: String,
         _ parse: (JSON) throws(PreservedStateProblem) -> Content
@@ -49,9 +50,9 @@ final class PhoneFiles {
         return content
     }
 
-    /// Saves a file's content soon, and returns `false` if the phone has no state directory.
+    /// Queues the writing of a file; returns `false` if the phone has no state directory.
     ///
-    /// A problem is reported once for as long as the reason is the same.
+    /// A failure is reported again only if its reason changes.
     @discardableResult
     func save(_ content: some KeptContent) -> Bool {
         states.save(content) { [weak reports] message in reports?.warnSoon("stateNotKept", message) }

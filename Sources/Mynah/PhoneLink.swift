@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// A reference from a radio, a handle or a task to its phone that does not keep the phone alive.
+/// A weak reference to a phone, for its radio, its handles and its tasks.
 final class PhoneLink: RadioSink, CentralSink {
     private weak let target: Phone?
 
@@ -63,7 +63,8 @@ final class PhoneLink: RadioSink, CentralSink {
         _ = Self.task(on: target) { await $0.queue.startNext(on: $0) }
     }
 
-    /// Queues work on the phone's executor for a time.
+    /// Runs work on the phone's executor at a given time, unless the task is cancelled or the phone is
+    /// released.
     func enqueue(
         at instant: RunClock.Instant, on clock: RunClock, _ work: @escaping @Sendable (isolated Phone) -> Void
     ) -> Task<Void, Never> {
@@ -91,7 +92,7 @@ final class PhoneLink: RadioSink, CentralSink {
         }
     }
 
-    /// Runs work of a timer, unless its task was cancelled on the way to the executor.
+    /// Runs a timer's work, unless the timer's task was cancelled before it reached the executor.
     private static func run(_ work: @Sendable (isolated Phone) -> Void, on phone: isolated Phone) {
         if !Task.isCancelled { work(phone) }
     }

@@ -51,7 +51,7 @@ final class PhoneMemory {
         app.handle(.transition(transition))
     }
 
-    /// Returns the manager of a handle, or `nil` if its app or the phone has ended.
+    /// Returns the manager that a handle refers to, or `nil` if its app or the phone has ended.
     func manager(_ reference: ManagerReference) -> ManagerState? {
         managers.first { $0.number == reference.number && $0.epoch == reference.epoch && !$0.isEnded }
     }

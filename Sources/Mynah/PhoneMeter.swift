@@ -11,7 +11,7 @@ package struct MeteredUse: Sendable {
     package var knowsPackets: Bool
 }
 
-/// Measures how much each app of a phone uses the radio, after a request to do so.
+/// Measures how much each app of a phone uses the radio, after `start()`.
 ///
 /// Belongs to a phone, and runs on the phone's executor. It reads the radio's totals when an app begins or
 /// ends a use of the radio, and for each report.
@@ -35,7 +35,7 @@ final class PhoneMeter {
         return true
     }
 
-    /// Updates the measurement after a change of the apps' uses of the radio.
+    /// Updates the measurement after an app began or ended a use of the radio.
     func update() {
         guard let accounts else { return }
         let holdings = holdings
@@ -58,12 +58,12 @@ final class PhoneMeter {
         guard !memory.apps.isEmpty else { return [0: .whole] }
         var holdings: [UInt64: RadioAccounts.Holding] = [:]
         for app in memory.apps { holdings[app.number] = .init() }
-        // A central uses the services of every app, and nobody knows for which it came.
+        // A central uses the services of every app, so its link counts for all of them.
         let centrals = Set(memory.centrals.all.map(\.id))
         for manager in memory.managers {
             guard let app = manager.app?.number else { continue }
             if manager.advertising.isOn { holdings[app]?.advertises = true }
-            // Those that are preserved for its next launch are not there for any central.
+            // Services that are only preserved for the next launch do not count.
             if manager.added.contains(where: { $0.id != nil }) { holdings[app]?.links.formUnion(centrals) }
         }
         for manager in central.managers where manager.scan?.request.isInForce == true {

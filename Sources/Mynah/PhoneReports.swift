@@ -19,7 +19,7 @@ final class PhoneReports: Sendable {
     /// Reports a warning.
     func warn(_ code: String, _ message: String) { report(.warning(RadioWarning(code, message))) }
 
-    /// Reports a warning from another thread, unless the phone is released before.
+    /// Reports a warning from another thread, unless the phone has been released.
     func warnSoon(_ code: String, _ message: String) {
         Task(executorPreference: radio.preferredExecutor) { [weak self, radio] in
             await self?.warn(code, message, on: radio)

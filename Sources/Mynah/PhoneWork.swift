@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Work that a part of a phone gives to the phone, which does it later.
+/// Asynchronous work that a part of a phone requests, and the phone carries out later.
 enum PhoneTask: Sendable {
     /// Update the radio's advertising.
     case advertise
@@ -12,26 +12,26 @@ enum PhoneTask: Sendable {
     case startCentral
     /// End a link to a peripheral.
     case disconnect(Peer.ID)
-    /// Withdraw services that no longer belong to a manager.
+    /// Withdraw services that a manager has dropped.
     case withdraw(PublishedServices.ID, [ServiceDefinition])
-    /// Ask the radio for the identity address of a device that is waited for.
+    /// Ask the radio for the identity address of an awaited device.
     case resolve(DeviceAddress)
     /// Write a Client Characteristic Configuration descriptor; the first value is the number of the ledger's
     /// action.
     case configure(UInt64, SubscriptionWriter.Configuration, on: Peer.ID, Bool)
     /// Subscribe again after a restoration.
     indirect case subscribeAgain(CentralPreservation.Subscription)
-    /// End a call that waits for a connection with an error.
+    /// Fail a call that waits for a connection.
     case giveUp(UInt64, RadioError)
     /// Report the restored state and the Bluetooth state to an app's new managers.
     case introduce(UInt64)
     /// Publish the preserved services of an app.
     case republish(UInt64)
-    /// Give the answer of an app to a request that it had postponed.
+    /// Answer a request that the app had postponed.
     case answered(UInt64, UInt64, PendingReply.Outcome)
     /// Save the attribute tables.
     case saveTables
-    /// Close the channels of a manager that has dropped them.
+    /// Close channels that a manager has given up.
     case close([any L2CAPChannel])
 
     func perform(on phone: isolated Phone) async {
@@ -79,17 +79,17 @@ enum PhoneTask: Sendable {
     }
 }
 
-/// A message of a part of a phone to the phone, which handles it at once.
+/// A message from a part of a phone, which the phone handles at once.
 enum PhoneSignal: Sendable {
-    /// The phone began or ended advertising, which may change the devices to listen for.
+    /// The phone began or ended advertising; update the devices to listen for.
     case listen
-    /// An app's state or requests have changed, which may change the advertising.
+    /// An app's state or requests have changed; update the advertising.
     case advertise
     /// An app made a request.
     case app(UInt64, AppRequest)
     /// A link of either role began or ended.
     case linksChanged
-    /// The phone no longer uses, as a central, a link that the device made.
+    /// The phone, as a central, no longer uses a link that the device made.
     case leave(Peer.ID)
     /// The connector returned actions.
     case connector([LinkInitiator.Action])
@@ -99,7 +99,7 @@ enum PhoneSignal: Sendable {
     case delayElapsed(UInt64)
     /// A central manager has ended.
     case end(ManagerKey)
-    /// The devices that were already reported have to be reported again.
+    /// Scan again, so that devices that were already reported are reported again.
     case listenAnew
     /// The radio advertises other data for the manager with this number.
     case advertisingChanged(AdvertisingReport, for: UInt64)
@@ -134,7 +134,7 @@ enum PhoneSignal: Sendable {
     }
 }
 
-/// A sequence of requests to the radio, repeated until the radio is as required.
+/// Requests to the radio, repeated until it advertises or scans as required.
 enum PhoneSteps: Sendable {
     case advertising
     case scanning
@@ -153,10 +153,10 @@ enum PhoneSteps: Sendable {
 final class PhoneWork: Sendable {
     private let way = Lock<PhoneLink?>(nil)
 
-    /// Connects this object to its phone, after the phone's parts were made.
+    /// Sets the phone, after the phone's parts were made.
     func attach(to phone: Phone) { way.withLock { $0 = PhoneLink(phone) } }
 
-    /// The reference to the phone, for the handles that the phone gives out.
+    /// The weak reference to the phone.
     var link: PhoneLink {
         guard let link = way.withLock({ $0 }) else { preconditionFailure("the phone is not made yet") }
         return link
@@ -182,7 +182,7 @@ final class PhoneWork: Sendable {
         await link.perform { signal.perform(on: $0) }
     }
 
-    /// Starts requests to the radio, unless the phone was released.
+    /// Starts to change the radio's scan or advertising as required; returns `nil` if the phone was released.
     func start(_ steps: PhoneSteps) -> Task<RadioError?, Never>? {
         link.phone.map { phone in PhoneLink.task(on: phone) { await steps.perform(on: $0) } }
     }

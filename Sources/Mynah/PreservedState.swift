@@ -43,7 +43,7 @@ extension PreservedState {
         ])
     }
 
-    /// The index of the characteristic among all, in the order of the file.
+    /// The index of each characteristic among all characteristics, in the order of the file.
     private var characteristicPositions: [AttributeKey: Int] {
         let keys = batches.joined().flatMap(\.characteristics).map(\.key)
         return Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })

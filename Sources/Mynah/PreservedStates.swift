@@ -25,7 +25,8 @@ struct PreservedStates {
         directory?.loadKnownPeripherals() ?? ([], nil)
     }
 
-    /// Returns the content of the file of `unkept`, or `unkept` itself, and a warning for the user.
+    /// Returns the content of the file for `unkept`, or `unkept` if there is no usable file, and a warning
+    /// for the user.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
     ) -> (content: Content, warning: String?) {
@@ -33,10 +34,10 @@ struct PreservedStates {
         return (content ?? unkept, warning)
     }
 
-    /// Saves a file's content soon, and returns `false` if there is no directory.
+    /// Queues the writing of a file; returns `false` if there is no directory.
     ///
-    /// `failed` is called on another thread with a message for the user, once for as long as the reason is
-    /// the same.
+    /// `failed` is called on another thread with a message for the user, and again only if the reason
+    /// changes.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (String) -> Void) -> Bool {
         guard let directory, !isFinal else { return false }
         let subject = content.subject
@@ -44,7 +45,7 @@ struct PreservedStates {
         return true
     }
 
-    /// Returns when everything that was saved is written; a write that failed before is tried once more.
+    /// Returns when all queued files are written; a write that failed before is tried once more.
     func settle() async {
         directory?.writer.retry()
         await directory?.writer.settle()

@@ -2,7 +2,7 @@ import MynahCore
 package import MynahLifecycle
 import MynahSupport
 
-// The file in a phone's state directory about what forbids its system to relaunch apps.
+// The file of the relaunch ledger in a phone's state directory.
 extension RelaunchLedger: KeptContent {
     private static let version = 1
     /// The highest number in a file, so that there is always a next one.
@@ -72,7 +72,7 @@ extension PhoneControl {
 }
 
 extension AppAccess {
-    /// Saves the ledger, soon, if the phone has a state directory.
+    /// Queues the saving of the ledger, if the phone has a state directory.
     package func save(_ ledger: RelaunchLedger) {
         _ = look { _, phone in phone.files.save(ledger) }
     }

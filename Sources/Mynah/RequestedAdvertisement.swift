@@ -7,7 +7,7 @@ struct RequestedAdvertisement {
     private(set) var advertisement: Advertisement?
     /// The UUIDs that were last on the air, or `nil` if none were.
     private var settledUUIDs: [BluetoothUUID]?
-    /// Whether advertising was stopped since then.
+    /// Whether advertising was stopped after `settledUUIDs` was set.
     private var wasStopped = false
 
     /// A preserved request.
@@ -43,13 +43,13 @@ struct RequestedAdvertisement {
         return AppAdvertisement(localName: advertisement.localName, serviceUUIDs: uuids, mode: mode)
     }
 
-    /// Notes that the requested UUIDs are on the air.
+    /// Records that the requested UUIDs are on the air.
     private mutating func settleUUIDs() {
         settledUUIDs = advertisement?.serviceUUIDs
         wasStopped = false
     }
 
-    /// The omissions for UUIDs that wait until the app is in the foreground.
+    /// The omissions to report for UUIDs that are not advertised until the app is in the foreground.
     func deferred(in part: AppAdvertisement) -> [AdvertisingReport.Omission] {
         guard part.mode == .background, let advertisement else { return [] }
         return advertisement.serviceUUIDs.enumerated().filter { !part.serviceUUIDs.contains($0.element) }.map

@@ -16,6 +16,5 @@ public struct RestoredCentralState: Sendable {
     /// Their `services` are the discovered services, with the subscriptions.
     public var peripherals: [Peripheral]
 
-    /// Whether the system kept nothing.
     var isEmpty: Bool { scanServices == nil && peripherals.isEmpty }
 }

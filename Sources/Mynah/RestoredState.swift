@@ -26,7 +26,6 @@ public struct RestoredState: Hashable, Sendable {
         }
     }
 
-    /// Whether the system kept nothing.
     var isEmpty: Bool { services.isEmpty && advertisement == nil && subscribers.isEmpty }
 
     /// Makes a state.

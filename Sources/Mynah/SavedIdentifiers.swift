@@ -95,7 +95,7 @@ extension AppAccess {
         }
     }
 
-    /// Stores the app's data, soon, if its phone has a state directory.
+    /// Queues the saving of the app's data, if its phone has a state directory.
     package func save(_ identifiers: SavedIdentifiers) {
         _ = look { _, phone in phone.files.save(identifiers) }
     }

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Finds the manager of an attribute or a PSM, and knows the services that the radio is registering or
+/// Finds the manager of an attribute or a PSM, and tracks services that the radio is registering or
 /// withdrawing.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
@@ -49,8 +49,8 @@ final class ServiceRegistry {
         }
     }
 
-    /// Gives the attributes to a manager before they are published: a central may read before the radio has
-    /// answered.
+    /// Assigns the attributes to a manager before the radio publishes them, because a central may read before
+    /// the radio has answered.
     private func beginPublishing(_ services: [ServiceDefinition], of manager: ManagerState) {
         for key in services.flatMap(\.attributeKeys) {
             owners[key] = manager
@@ -67,7 +67,7 @@ final class ServiceRegistry {
         for key in services.flatMap(\.attributeKeys) { owners[key] = nil }
     }
 
-    /// Notes that the radio has answered a registration or a withdrawal.
+    /// Handles that the radio has answered a registration or a withdrawal.
     func settle(_ services: [ServiceDefinition]) {
         moving.subtract(services.flatMap(\.attributeKeys))
         waiting.resumeAll()
@@ -78,14 +78,16 @@ final class ServiceRegistry {
         services.contains { $0.attributeKeys.contains(where: moving.contains) }
     }
 
-    /// Publishes services, and withdraws them at once if `accept` refuses them after they were published.
+    /// Publishes services, and withdraws them at once if `accept` then returns `false`.
     ///
-    /// `accept` is also called, without services, just before the request to the radio.
+    /// `accept` is called with `nil` just before the request to the radio, and with the published services
+    /// after it.
     func publish(
         _ services: [ServiceDefinition], for manager: ManagerState,
         accept: (PublishedServices?) -> Bool
     ) async throws(RadioError) -> PublishedServices {
-        // Radios know attributes by their keys: one that is still leaving would take the new one with it.
+        // Radios identify attributes by their keys, so a pending withdrawal would also withdraw the new
+        // attribute.
         while isMoving(services) {
             await withCheckedContinuation { waiting.add($0) }
         }
@@ -106,14 +108,14 @@ final class ServiceRegistry {
         }
     }
 
-    /// Has the radio pass requests for a manager's services on, or refuse them, as its app's state requires.
+    /// Has the radio serve a manager's services or refuse requests for them, as its app's state requires.
     func serve(_ services: [ServiceDefinition], of manager: ManagerState) {
         guard let mode = manager.app?.servingMode else { return }
         PhoneControl.ask(radio) { $0.serve(services, as: mode) }
     }
 
-    /// Adds the reason to a refused request, because the radio does not know why an app's services are
-    /// disabled.
+    /// Sets the reason of a refused request if the app's services are disabled, which the radio does not
+    /// know.
     func explained(_ event: RadioEvent) -> RadioEvent {
         guard case .refused(var request) = event, request.reason == .other,
             let app = owner(of: request.attribute)?.app, app.servingMode == .disabled
@@ -129,7 +131,10 @@ final class ServiceRegistry {
         settle(added.services)
     }
 
-    /// Withdraws all services of a manager without its request, and closes its channels.
+    /// Withdraws all services of a manager, without a request of the manager.
+    ///
+    /// With `forget`, the app has to add its services again. The manager's PSMs are also withdrawn then, or
+    /// if the manager has ended.
     ///
     /// That PSMs are withdrawn with the services is an assumption.
     func withdrawAll(of manager: ManagerState, forget: Bool) {
@@ -155,7 +160,7 @@ final class ServiceRegistry {
 
     /// Publishes the preserved services of an app that are not on the radio yet.
     func republish(_ app: AppProcess) async {
-        // It may have ended since this was asked for.
+        // The app may have ended since the request.
         guard memory.isRunning, app.state != .terminated || app.rules.isRelaunched(for: .peripheral) else {
             return
         }
@@ -164,7 +169,7 @@ final class ServiceRegistry {
 
     private func republish(_ manager: ManagerState) async {
         var tried: Set<[AttributeKey]> = []
-        // A manager that its program let go of is withdrawn.
+        // Stops if the program drops the manager meanwhile.
         while memory.managers.contains(where: { $0 === manager }),
             let index = manager.added.firstIndex(where: {
                 $0.id == nil && !$0.isOnItsWay && !tried.contains($0.services.map(\.key))
@@ -173,7 +178,7 @@ final class ServiceRegistry {
             let services = manager.added[index].services
             tried.insert(services.map(\.key))
             manager.added[index].isOnItsWay = true
-            // The index of these services, or `nil` if they are not waited for any more.
+            // The index of these services, or `nil` if they are no longer being registered.
             func current() -> Int? { manager.added.firstIndex { $0.isOnItsWay && $0.services == services } }
             do throws(RadioError) {
                 _ = try await publish(services, for: manager) { published in

@@ -32,7 +32,7 @@ struct SharedAdvertisement {
         case advertise(Advertisement)
     }
 
-    /// The additions for one manager's report to the radio's report.
+    /// The differences between one manager's report and the radio's report.
     private struct Share {
         var manager: UInt64
         var name: String
@@ -40,7 +40,7 @@ struct SharedAdvertisement {
         var omitted: [AdvertisingReport.Omission]
     }
 
-    /// The last request to the radio, or its result.
+    /// The last request to the radio, or its outcome.
     private enum Sent: Equatable {
         case nothing
         case advertisement(Advertisement)
@@ -60,7 +60,7 @@ struct SharedAdvertisement {
 
     /// Whether the radio keeps its current advertisement while requests change.
     var isHeld = false
-    /// Whether advertising is off, in spite of requests.
+    /// Whether advertising is off although managers request it.
     var isSilenced = false
     /// Increases with each request, so that a request during the radio's work is not missed.
     private(set) var epoch = 0
@@ -72,7 +72,7 @@ struct SharedAdvertisement {
     /// Whether the radio was asked to send an advertisement, and has not refused.
     var isAsked: Bool { if case .advertisement = sent { true } else { false } }
 
-    /// Whether a change of UUIDs in the background waits for the foreground.
+    /// Whether UUIDs that change in the background are advertised only when the app is in the foreground.
     var defersBackgroundChanges: Bool { composer.defersBackgroundChanges }
 
     mutating func request() {
@@ -85,8 +85,7 @@ struct SharedAdvertisement {
         if sent != .nothing { sent = .unsettled }
     }
 
-    /// Returns the radio's next step for these parts, which are in the order in which the managers began to
-    /// advertise.
+    /// Returns the radio's next step for these parts, in the order in which the managers began to advertise.
     mutating func next(_ parts: [Part]) -> Step {
         guard !isHeld else { return .none }
         guard !isSilenced, let advertisement = compose(parts) else {
@@ -94,7 +93,7 @@ struct SharedAdvertisement {
             sent = .nothing
             return .stop
         }
-        // A radio that fell silent by itself is asked again.
+        // A radio that stopped advertising by itself is asked again.
         guard sent != .advertisement(advertisement) || !report.isOn else { return .none }
         sent = .advertisement(advertisement)
         return .advertise(advertisement)
@@ -120,7 +119,7 @@ struct SharedAdvertisement {
         return plan.advertisement
     }
 
-    /// Notes that the radio refused the request; the next request asks again.
+    /// Handles that the radio refused; the next request is sent to the radio even if it is the same.
     mutating func refused() {
         sent = .unsettled
         note(.silent)
@@ -131,11 +130,11 @@ struct SharedAdvertisement {
         self = SharedAdvertisement(composer)
     }
 
-    /// Notes the radio's report.
+    /// Sets the radio's report.
     mutating func note(_ report: AdvertisingReport) {
         self.report = report
-        // The radio was asked for the shortest interval; an iPhone's report also says what it adds in the
-        // background.
+        // The radio was asked for the shortest interval; an iPhone's report also includes the random delay in
+        // the background.
         if let reported = report.interval, let interval, reported.lowerBound == interval.lowerBound {
             self.report.interval = interval
         }

@@ -17,11 +17,11 @@ import Glibc
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
-    /// The apps that took over a file without an app's name, by the former name of the file.
+    /// The apps that took over files of earlier versions, by the files' former names.
     private let givenAway = Lock<[String: String]>([:])
     /// The folders that were requested for phones, by the phones' names.
     private let phones = Lock<[String: StateDirectory]>([:])
-    /// The warning about files of another kind of run in the directory, until it is read.
+    /// The warning about files of runs with virtual time, or `nil` after it was taken.
     private let warning: Lock<String?>
     /// Whether the directory is used by a run with virtual time.
     private let isSimulated: Bool
@@ -60,12 +60,12 @@ public final class StateDirectory: Sendable {
     }
 
     deinit {
-        // A child that is just being started shares the descriptor until it becomes another program.
+        // A child process shares the descriptor until it executes another program.
         flock(lock, LOCK_UN)
         close(lock)
     }
 
-    /// The folder for a phone with a name, under the same rules and with the same writer.
+    /// The folder for the phone with a name, with the same checks and the same writer.
     ///
     /// Different names have different folders, and no name leads outside the directory.
     package func folder(ofPhone name: String) throws(RadioError) -> StateDirectory {
@@ -110,7 +110,7 @@ public final class StateDirectory: Sendable {
             let mode = String(status.st_mode & 0o7777, radix: 8)
             throw error(
                 "other users can write to the state directory \(path) (its mode is \(mode))",
-                // Everybody needs a directory such as /tmp as it is.
+                // The mode of a shared directory, such as /tmp, must not be changed.
                 status.st_mode & S_ISVTX != 0
                     ? "use a directory of your own" : "run `chmod 700 '\(path)'`")
         }
@@ -120,7 +120,7 @@ public final class StateDirectory: Sendable {
     /// elsewhere.
     private static func takeLock(in directory: Int32, _ path: String) throws(RadioError) -> Int32 {
         let lockPath = path + "/lock"
-        // Without O_NONBLOCK a FIFO would be waited for.
+        // Without O_NONBLOCK, opening a FIFO would block.
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = openat(directory, "lock", flags, 0o600)
         guard descriptor >= 0 else {
@@ -168,7 +168,7 @@ public final class StateDirectory: Sendable {
             """
     }
 
-    /// Returns the warning about files of another kind of run, only once.
+    /// Returns the warning about files of runs with virtual time, the first time only.
     package func takeWarning() -> RadioWarning? {
         warning.withLock { warning in
             defer { warning = nil }
@@ -200,7 +200,8 @@ public final class StateDirectory: Sendable {
         return taken
     }
 
-    /// The warning that another app took over the file that an earlier version kept without the app's name.
+    /// The warning that the state of an earlier version was given to another app with the same restore
+    /// identifier.
     private static func wasGivenAway(_ path: String, to owner: String, not name: PreservedName) -> String {
         """
         the state of an earlier version in \(path) was given to the app \(owner), which came first; \
@@ -225,8 +226,8 @@ public final class StateDirectory: Sendable {
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
     }
 
-    /// The content of the file that `unkept` would have, or `nil` if there is no file, and a warning if the
-    /// file cannot be used.
+    /// The content of the file for `unkept`, or `nil` if there is none, and a warning if the file cannot be
+    /// used.
     func load<Content: KeptContent>(
         insteadOf unkept: Content, _ parse: (JSON) throws(PreservedStateProblem) -> Content
     ) -> (content: Content?, warning: String?) {
@@ -260,8 +261,8 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Replaces the content of a file, soon; `failed` is called on another thread, once while the reason is
-    /// the same.
+    /// Queues the writing of a file; `failed` is called on another thread, and again only if the reason
+    /// changes.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (RadioError) -> Void) {
         writer.replace(file(content.fileName)) { [isSimulated] in
             let json = isSimulated ? content.json.markedAsSimulated : content.json
@@ -271,7 +272,7 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Removes the state that is preserved under a name, soon.
+    /// Queues the removal of the state that is preserved under a name.
     func remove(_ name: PreservedName) {
         writer.remove(file(name.fileName))
     }
@@ -285,7 +286,9 @@ public final class StateDirectory: Sendable {
         file(BondOwner.formerFileName(at: place)).path
     }
 
-    /// Renames an earlier version's bond file for a device that has none yet; returns a warning if it did.
+    /// Renames the bond file of an earlier version for a device that has no bond file yet.
+    ///
+    /// Returns a warning, or `nil` if there was no file to rename.
     package func takeOverBonds(for owner: BondOwner, at place: Int) -> String? {
         let (file, former) = (file(owner.fileName), KeptFile(path: formerBondPath(at: place)))
         guard !file.exists, former.exists else { return nil }

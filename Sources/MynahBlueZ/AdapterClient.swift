@@ -2,9 +2,9 @@ import Logging
 import MynahCore
 import MynahDBus
 
-/// The connection of a radio to bluetoothd and its adapter, from a start to the next stop.
+/// The radio's connection to bluetoothd and its adapter, from one start to the next stop.
 ///
-/// The client carries out the procedures that an `AdapterSession` decides on. If the radio stops during a
+/// The client carries out the procedures that an `AdapterSession` requests. If the radio stops during a
 /// procedure, the procedure throws `invalidState`.
 final class AdapterClient {
     /// The state of bluetoothd and the adapter.
@@ -18,9 +18,9 @@ final class AdapterClient {
     private let connector: BusConnector
     private var identity = DeviceIdentity(name: "")
     private var daemon: BluetoothDaemon?
-    /// A wait that ends when the adapter cannot be paired with any more.
+    /// A wait that ends when the adapter is no longer pairable.
     private let pairingEnd = BoundedWait()
-    /// A wait that ends when the radio has reacted to the adapter's power.
+    /// A wait that ends when the radio has handled a change of the adapter's power.
     private let powering = BoundedWait()
     private var wantedPower: Bool?
     private var isEnded = false
@@ -69,8 +69,8 @@ final class AdapterClient {
         try check()
     }
 
-    /// Begins to stop: all procedures end, and the client waits for a bluetoothd that does not answer only
-    /// once.
+    /// Begins to stop: all procedures fail, and after one late answer of bluetoothd no other answer is
+    /// awaited.
     func beginStop() {
         isEnded = true
         session.end()
@@ -79,9 +79,10 @@ final class AdapterClient {
         daemon?.limitPatience()
     }
 
-    /// Restores the adapter as it was found, and closes the connection.
+    /// Restores the adapter's properties, and closes the connection.
     ///
-    /// bluetoothd then removes everything that is still registered, so that it is not sent any more.
+    /// bluetoothd then removes everything that is still registered, so that no call is needed to unregister
+    /// it.
     func stop() async {
         await restore()
         await daemon?.close()
@@ -120,7 +121,7 @@ final class AdapterClient {
         } catch {
             session.learned(nil)
             guard error.code == .timedOut, !session.hasDaemon else { throw error }
-            // The bus was asked to start it, and systemd skips it if the kernel has no adapter.
+            // The bus was asked to start bluetoothd, but systemd skips it if the kernel has no adapter.
             throw RadioError(
                 .unreachable, "bluetoothd is not running, and cannot be started",
                 remedy: "find out why: systemctl status bluetooth")
@@ -134,7 +135,7 @@ final class AdapterClient {
         return actions
     }
 
-    /// Asks for bluetoothd's version; returns whether the version has changed the capabilities.
+    /// Determines bluetoothd's version; returns whether the version has changed the capabilities.
     func learnVersion() async throws(RadioError) -> Bool {
         var version = options.version ?? session.reportedVersion
         if version == nil {
@@ -166,19 +167,18 @@ final class AdapterClient {
             } catch {
                 let isPowering = preparation.isPowering
                 guard !preparation.failed(error) else { continue }
-                // 5.66 reports only that it failed.
+                // bluetoothd 5.66 reports a failure without a reason.
                 throw isPowering ? RFKill().error(for: name) ?? error : error
             }
         }
     }
 
-    /// The longest time to register everything after the adapter was turned on.
+    /// The time limit for the radio to work again after the adapter was turned on.
     private static let powerLimit = Duration.seconds(10)
 
-    /// Turns the adapter off or on, and returns when the radio has reacted to that, and works again if the
-    /// adapter is on.
+    /// Turns the adapter off or on, and returns when the radio has handled the change.
     ///
-    /// Throws `timedOut` if that takes too long.
+    /// If the adapter is on, the radio then works again. Throws `timedOut` if that takes more than 10 s.
     func setPower(_ isOn: Bool) async throws(RadioError) {
         session.willSet(.powered(isOn))
         let (daemon, path) = try reach()
@@ -256,7 +256,7 @@ final class AdapterClient {
         return true
     }
 
-    /// Sends the event of the timer `pace` when fewer than `limit` bytes are queued for the bus.
+    /// Sends the event of the timer `pace` as soon as fewer than `limit` bytes are queued for the bus.
     func awaitRoom(below limit: Int) {
         daemon?.connection.whenOutgoing(isBelow: limit) { [send] in send(.timer(.pace)) }
     }

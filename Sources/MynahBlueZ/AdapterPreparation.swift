@@ -24,8 +24,9 @@ struct AdapterPreparation {
     private let name: String
     private var progress = Progress.power(refusals: 0)
 
-    /// Makes the steps for an adapter with these properties; `name` is the name to set, or empty to keep the
-    /// adapter's.
+    /// Makes the steps for an adapter with these properties.
+    ///
+    /// `name` is the name to set; if it is empty, the adapter keeps its name.
     init(_ found: BusObjects.Adapter, name: String) {
         self.found = found
         self.name = name
@@ -51,7 +52,7 @@ struct AdapterPreparation {
         }
     }
 
-    /// Notes that the last step was carried out.
+    /// Moves on to the next step after the last one was carried out.
     mutating func done() {
         switch progress {
         case .power: progress = .name
@@ -62,7 +63,7 @@ struct AdapterPreparation {
         }
     }
 
-    /// Notes that the last step failed; returns whether to continue.
+    /// Handles a failure of the last step; returns whether to continue.
     ///
     /// While bluetoothd turns the adapter on by itself, as after rfkill was released, its answer is `Busy`.
     mutating func failed(_ error: RadioError) -> Bool {

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Keeps track of whether bluetoothd and its adapter can be used, and decides what to do when that changes.
+/// Tracks whether bluetoothd and its adapter can be used, and decides what to do when that changes.
 ///
 /// This state machine has no I/O: an `AdapterSession` reports changes to it, and the radio carries out its
 /// actions.
@@ -39,14 +39,15 @@ struct AdapterPresence {
     }
 
     enum State: Hashable {
-        /// The radio is stopped, is starting or is stopping; changes lead to no action.
+        /// The radio is stopped, is starting or is stopping; changes cause no action.
         case idle
         /// The radio works.
         case present
         /// The radio waits until the reason has passed.
         case lost(Cause)
-        /// Everything is being registered again; the epoch distinguishes this recovery from an earlier one
-        /// that ends late.
+        /// Everything is being registered again.
+        ///
+        /// The epoch distinguishes this recovery from an earlier one that ends late.
         case recovering(Cause, epoch: Int)
     }
 
@@ -107,8 +108,8 @@ struct AdapterPresence {
             state = .lost(missing)
             return [.forget(missing), .reportLost(missing), .reportState(missing.state)]
         case .lost(let cause):
-            // While bluetoothd starts, its adapters appear and are powered one after the other: that is no
-            // new state.
+            // While bluetoothd starts, its adapters first appear and are then powered: that is not a new
+            // state.
             let isWorse = missing == .daemon && cause != .daemon || missing == .adapter && cause == .power
             guard !isWorse else { return worsen() }
             guard missing == nil || missing == .power && cause != .power else { return [] }
@@ -116,7 +117,7 @@ struct AdapterPresence {
             state = .recovering(cause, epoch: epoch)
             return [.perform(.registerAll(epoch: epoch))]
         case .recovering(let cause, _):
-            // Power may come late while bluetoothd starts; the recovery itself turns the adapter on.
+            // While bluetoothd starts, the adapter may be powered later; the recovery itself turns it on.
             guard let missing, missing != .power || cause == .power else { return [] }
             guard missing == .daemon && cause != .daemon || missing == .adapter && cause == .power else {
                 state = .lost(cause)

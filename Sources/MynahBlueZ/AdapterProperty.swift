@@ -22,7 +22,7 @@ enum AdapterProperty: Hashable {
         }
     }
 
-    /// The radio's purpose in setting the property, for an error message.
+    /// The radio's reason for setting the property, for an error message.
     var doing: String {
         switch self {
         case .powered(let isOn): isOn ? "turning the adapter on" : "turning the adapter off"

@@ -1,13 +1,13 @@
 import MynahDBus
 
-/// Restores the adapter as it was found, step by step.
+/// Restores the adapter's properties that the radio has changed, step by step.
 ///
 /// Each property that the radio has set is restored even if the adapter reports the old value, because the
 /// report may be older than the radio's last call.
 struct AdapterRestoration {
     enum Step: Hashable {
         case unregisterAgent
-        /// Wait until the adapter cannot be paired with any more, for this time at most.
+        /// Wait until the adapter is no longer pairable, for this time at most.
         case awaitPairingEnd(atMost: Duration)
         case set(AdapterProperty)
     }
@@ -47,8 +47,9 @@ struct AdapterRestoration {
         hadAgent = hasAgent
     }
 
-    /// Returns the next step, or `nil` after the last one; `isPairable` is the value that the adapter reports
-    /// now.
+    /// Returns the next step, or `nil` after the last one.
+    ///
+    /// `isPairable` is the value that the adapter reports now.
     mutating func next(isPairable: Bool) -> Step? {
         while true {
             switch progress {
@@ -57,8 +58,8 @@ struct AdapterRestoration {
                 if hadAgent { return .unregisterAgent }
             case .pairingEnd:
                 progress = .decision
-                // bluetoothd ends pairing a while after the last agent has gone, and ignores requests to
-                // allow it meanwhile. If another agent is left, pairing stays.
+                // bluetoothd ends pairing some time after the last agent was unregistered, and ignores
+                // requests to allow it meanwhile. If another agent is registered, pairing stays allowed.
                 if hadAgent, found.isPairable, isPairable {
                     return .awaitPairingEnd(atMost: .milliseconds(500))
                 }

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahDBus
 
-/// Keeps track of bluetoothd and the adapter for the radio: whether they exist, their properties, and what to
-/// do when they change.
+/// Tracks bluetoothd and the adapter for the radio: whether they exist, their properties, and what to do when
+/// they change.
 ///
 /// This part has no I/O: it handles events, and returns actions that the radio carries out.
 struct AdapterSession {
@@ -23,7 +23,7 @@ struct AdapterSession {
 
     /// The adapter in use.
     ///
-    /// An adapter that was unplugged and plugged in again has the same address, but maybe another path.
+    /// An adapter that was unplugged and plugged in again has the same address, but may have another path.
     struct Adapter: Hashable {
         var path: ObjectPath
         let address: String
@@ -46,31 +46,31 @@ struct AdapterSession {
     private var daemon = Daemon.connecting
     private var presence = AdapterPresence()
     private var found: AdapterRestoration.Found?
-    /// The changes since bluetoothd was asked for its objects, or `nil` if no such call is waiting for its
-    /// answer.
+    /// The changes since bluetoothd was asked for its objects, or `nil` if no such call is pending.
     private var changesWhileListing: [ObjectChange]?
 
     /// Whether the radio works.
     var isPresent: Bool { presence.state == .present }
-    /// Whether bluetoothd has its name on the bus.
+    /// Whether a connection owns bluetoothd's name on the bus.
     var hasDaemon: Bool { daemon == .present || daemon == .leaving }
     /// The adapter's properties, or `nil` if the adapter was removed.
     var adapterState: BusObjects.Adapter? { adapter.flatMap { objects.adapters[$0.path.string] } }
 
     // MARK: Start and stop
 
-    /// Handles the end of the radio's start.
+    /// Handles the completion of the radio's start.
     mutating func start() -> [Action] {
         _ = look()
         return feed(.begin)
     }
 
-    /// Handles that the radio stops.
+    /// Handles the beginning of the radio's stop.
     mutating func end() {
         _ = presence.handle(.end)
     }
 
-    /// Chooses the adapter with this name or address, or, for `nil`, the first one that can be a peripheral.
+    /// Selects the adapter with this name or address, or for `nil` the first one that supports the peripheral
+    /// role.
     mutating func select(_ wanted: String?) throws(RadioError) {
         let (path, address) = try objects.selectAdapter(wanted)
         adapter = Adapter(path: path, address: address)
@@ -78,7 +78,7 @@ struct AdapterSession {
 
     // MARK: The bus and bluetoothd
 
-    /// Notes that there is a connection to the bus.
+    /// Handles a new connection to the bus.
     mutating func connected() {
         daemon = .absent
     }
@@ -90,18 +90,18 @@ struct AdapterSession {
         return look()
     }
 
-    /// Handles a change of the connection that owns bluetoothd's name; `nil` means none.
+    /// Handles a new owner of bluetoothd's name on the bus, or `nil` if no connection owns it.
     mutating func ownerChanged(to owner: String?) -> [Action] {
         let hadDaemon = hasDaemon
         daemon = owner == nil ? .absent : .present
-        // Changes that the last owner reported do not apply to the objects of this one.
+        // Changes that the previous owner reported do not apply to the objects of this one.
         if changesWhileListing != nil { changesWhileListing = [] }
         guard presence.state != .idle else { return [] }
         guard owner != nil else {
             objects.removeAll()
             return look()
         }
-        // Another bluetoothd may take the name without a gap. Its objects are listed, because signals that it
+        // Another bluetoothd may take over the name at once. Its objects are listed, because signals that it
         // sent before the match rule was active are lost.
         return (hadDaemon ? feed(.missing(.daemon)) : []) + [.perform(.learnObjects)]
     }
@@ -116,23 +116,23 @@ struct AdapterSession {
         return look() + [.retry(after: .seconds(3))]
     }
 
-    /// Checks again after the time of the action `retry`.
+    /// Checks again, after the time of the action `retry` has passed.
     mutating func retry() -> [Action] {
-        // It did not end after all.
+        // bluetoothd did not end after all.
         if daemon == .leaving { daemon = .present }
         return look()
     }
 
     // MARK: Objects
 
-    /// Notes that bluetoothd is being asked for its objects.
+    /// Begins to collect changes, because bluetoothd is being asked for its objects.
     mutating func willLearn() {
         changesWhileListing = []
     }
 
     /// Handles bluetoothd's list of its objects, or `nil` if the call has failed.
     ///
-    /// Signals that bluetoothd sent after the list may have been handled before it.
+    /// Changes that arrived during the call are applied again, because they may be newer than the list.
     mutating func learned(_ objects: BusObjects?) {
         let changes = changesWhileListing ?? []
         changesWhileListing = nil
@@ -156,7 +156,7 @@ struct AdapterSession {
         }
     }
 
-    /// Compares bluetoothd's objects with the needs of the radio.
+    /// Updates the presence after a change of bluetoothd's objects.
     mutating func look() -> [Action] {
         feed(.missing(findMissing()))
     }
@@ -164,7 +164,7 @@ struct AdapterSession {
     private mutating func feed(_ input: AdapterPresence.Input) -> [Action] {
         var actions = presence.handle(input)
         if actions.contains(.forget(.daemon)) { hasAgent = false }
-        // A closed bus does not report that it is back.
+        // A closed bus does not report when it is available again.
         if daemon == .busClosed, presence.state == .lost(.daemon) {
             daemon = .connecting
             actions.append(.perform(.reconnect))
@@ -172,9 +172,9 @@ struct AdapterSession {
         return actions
     }
 
-    /// Returns the reason why the radio cannot be used, or `nil`.
+    /// Returns the reason that the radio cannot be used, or `nil` if it can.
     ///
-    /// If the adapter has another path now, the session uses that path.
+    /// If the adapter has another path now, the session updates the path.
     private mutating func findMissing() -> AdapterPresence.Cause? {
         guard daemon == .present else { return .daemon }
         guard let adapter else { return nil }
@@ -185,7 +185,8 @@ struct AdapterSession {
         return state.isPowered ? nil : .power
     }
 
-    /// Returns a device of the adapter in use, or `nil` if there is none or the radio does not work.
+    /// Returns a device of the adapter in use, or `nil` if bluetoothd has none at this path or the radio does
+    /// not work.
     func device(_ path: String) -> BusObjects.Device? {
         isPresent && owns(path) ? objects.devices[path] : nil
     }
@@ -197,7 +198,7 @@ struct AdapterSession {
 
     // MARK: Recovery
 
-    /// Whether the recovery with this epoch is still wanted.
+    /// Whether the recovery with this epoch is still in progress.
     func isRecovering(_ epoch: Int) -> Bool {
         if case .recovering(_, epoch: epoch) = presence.state { true } else { false }
     }
@@ -226,25 +227,25 @@ struct AdapterSession {
         return AdapterPreparation(state, name: device.name)
     }
 
-    /// Returns the steps that restore the adapter as it was found, or `nil` if there is nothing to restore.
+    /// Returns the steps that restore the adapter, or `nil` if there is nothing to restore.
     func restoration() -> AdapterRestoration? {
         guard let found, hasDaemon, adapterState != nil else { return nil }
         return AdapterRestoration(found, hasAgent: hasAgent)
     }
 
-    /// Notes that the radio sets a property, so that the property is restored at the end.
+    /// Records that the radio sets a property, so that the property is restored at the end.
     mutating func willSet(_ property: AdapterProperty) {
         found?.willSet(property)
     }
 
-    /// Notes that the agent is being registered; returns `false` if it was registered before.
+    /// Records that the agent is being registered; returns `false` if it cannot be, or was registered before.
     mutating func willRegisterAgent() -> Bool {
         guard !hasAgent, objects.hasAgentManager else { return false }
         hasAgent = true
         return true
     }
 
-    /// Notes that the agent is not registered any more, or could not be registered.
+    /// Records that the agent is no longer registered, or could not be registered.
     mutating func agentEnded() {
         hasAgent = false
     }
@@ -269,11 +270,11 @@ struct AdapterSession {
         return warnings
     }
 
-    /// The version in the adapter's identifier, or `nil` if bluetoothd's configuration sets another
-    /// identifier.
+    /// The version in the adapter's `Modalias` property, or `nil` if bluetoothd's configuration sets another
+    /// value.
     var reportedVersion: BlueZVersion? { adapterState.flatMap { BlueZVersion(modalias: $0.modalias) } }
 
-    /// Notes bluetoothd's version; returns whether the version has changed the capabilities.
+    /// Sets bluetoothd's version; returns whether the version has changed the capabilities.
     mutating func learned(version: BlueZVersion?, wantsSockets: Bool) -> Bool {
         self.version = version
         // Confirmations come through a subscriber's socket from 5.80 on.

@@ -1,6 +1,7 @@
 import MynahCore
 
-/// Keeps the advertisement that bluetoothd has registered in step with the requested one.
+/// Decides how to register the requested advertisement with bluetoothd, and how to replace the registered
+/// one.
 ///
 /// This state machine does no I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the
 /// answer to a registration with `registered` or `refused`, one step at a time.
@@ -10,7 +11,7 @@ import MynahCore
 struct AdvertisementMachine {
     /// One exchange with bluetoothd.
     enum Step: Hashable {
-        /// Nothing is to be done before the next event.
+        /// There is nothing to do before the next event.
         case rest
         case register(BlueZAdvertising)
         case unregister
@@ -20,17 +21,17 @@ struct AdvertisementMachine {
         case wait(Duration)
     }
 
-    /// The consequence of a refused registration.
+    /// The consequence of a refused registration for the request.
     enum Refusal: Hashable {
         /// bluetoothd never accepted the advertisement, and its request is withdrawn.
         case givenUp
         /// bluetoothd accepted the advertisement before.
         ///
-        /// Nothing is on the air until a link ends or the adapter is back. The machine then registers it
-        /// again.
+        /// Nothing is advertised until a link ends or the adapter can be used again. The machine then
+        /// registers the advertisement again.
         case postponed
         /// The adapter was turned off or disappeared during the registration, which is repeated when the
-        /// adapter is back.
+        /// adapter can be used again.
         case overtaken
     }
 
@@ -45,7 +46,7 @@ struct AdvertisementMachine {
         case linkBegan
         /// The adapter was turned off, which may be the reason for a refusal.
         case poweredOff
-        /// bluetoothd or the adapter disappeared, so the answer says nothing about the next registration.
+        /// bluetoothd or the adapter disappeared, so that the answer does not matter.
         case lost
     }
 
@@ -68,18 +69,19 @@ struct AdvertisementMachine {
         var isProven = false
         /// Whether bluetoothd refused or released the advertisement.
         ///
-        /// A new attempt follows after a link ends or the adapter is back.
+        /// A new attempt follows after a link ends or the adapter can be used again.
         var isWaiting = false
     }
 
-    /// The longest time that bluetoothd needs for a live change: usually milliseconds, but more on a slow
-    /// machine.
+    /// The longest time that bluetoothd needs for a live change.
+    ///
+    /// Usually it needs milliseconds, but more on a slow machine.
     static let settlingTime: Duration = .milliseconds(300)
 
     private var adapter = Adapter.absent
     private var registration = Registration.none
     private var request: Request?
-    /// Whether the driver was told to report silence, and no return to the air since.
+    /// Whether the last report was that nothing is advertised.
     private var isReportedSilent = false
 
     /// The requested advertisement, or `nil` if there is none.
@@ -107,7 +109,7 @@ struct AdvertisementMachine {
 
     // MARK: Events
 
-    /// Notes that a central connected, so the kernel has stopped advertising.
+    /// Handles a new link to a central, at which the kernel has stopped advertising.
     mutating func linkBegan() {
         switch registration {
         case .none, .offAir: break
@@ -118,18 +120,18 @@ struct AdvertisementMachine {
         }
     }
 
-    /// Notes that a link ended, after which the controller may have room for a refused advertisement.
+    /// Handles the end of a link, after which the controller may accept a refused advertisement.
     mutating func linkEnded() {
         request?.isWaiting = false
     }
 
-    /// Notes that bluetoothd and the adapter can be used.
+    /// Handles that bluetoothd and the adapter can be used.
     mutating func reached() {
         adapter = .present
         request?.isWaiting = false
     }
 
-    /// Notes that the adapter was turned off: bluetoothd keeps the advertisement, but the kernel does not.
+    /// Handles that the adapter was turned off, so that the kernel has stopped advertising.
     mutating func poweredOff() {
         adapter = .absent
         switch registration {
@@ -140,7 +142,7 @@ struct AdvertisementMachine {
         }
     }
 
-    /// Notes that bluetoothd or the adapter disappeared, and the registration with it.
+    /// Handles that bluetoothd or the adapter disappeared, and the registration with it.
     mutating func lost() {
         adapter = .absent
         if case .underWay(let advertising, _) = registration {
@@ -150,9 +152,9 @@ struct AdvertisementMachine {
         }
     }
 
-    /// Notes that bluetoothd released the advertisement by itself; it is not registered again at once.
+    /// Handles that bluetoothd released the advertisement by itself; returns whether one was registered.
     ///
-    /// Returns whether bluetoothd had registered one.
+    /// The advertisement is not registered again at once.
     mutating func released() -> Bool {
         guard held != nil else { return false }
         registration = .none
@@ -163,7 +165,7 @@ struct AdvertisementMachine {
 
     // MARK: Steps
 
-    /// Returns the next step, which counts as started unless it is `rest` or `wait`.
+    /// Returns the next step; any step but `rest` and `wait` counts as started.
     mutating func next(at now: Duration) -> Step {
         guard adapter == .present else { return .rest }
         switch (registration, request) {
@@ -187,9 +189,9 @@ struct AdvertisementMachine {
         }
     }
 
-    /// Notes that bluetoothd accepted the registration.
+    /// Handles that bluetoothd accepted the registration.
     ///
-    /// Returns the advertisement if the driver must report its return to the air.
+    /// Returns the advertisement if the driver must report that it is on the air again, or else `nil`.
     mutating func registered() -> BlueZAdvertising? {
         guard case .underWay(let advertising, let interruption) = registration else { return nil }
         switch interruption {
@@ -204,7 +206,7 @@ struct AdvertisementMachine {
         return isReportedSilent ? advertising : nil
     }
 
-    /// Notes that bluetoothd refused the registration, and returns the consequence.
+    /// Handles that bluetoothd refused the registration, and returns the consequence.
     mutating func refused() -> Refusal {
         guard case .underWay(_, let interruption) = registration else { return .overtaken }
         registration = .none

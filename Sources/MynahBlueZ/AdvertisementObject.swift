@@ -44,6 +44,7 @@ final class AdvertisementObject: DBusObject {
         properties.withLock { $0[name] }
     }
 
-    /// Accepts the transmit power that bluetoothd chose, which it writes with `--experimental`.
+    /// Ignores a property that bluetoothd sets: with `--experimental`, it sets the transmit power that it
+    /// chose.
     func setProperty(_ name: String, of interface: String, to value: DBusValue) throws(DBusError) {}
 }

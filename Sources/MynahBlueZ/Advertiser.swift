@@ -3,8 +3,8 @@ import MynahCore
 
 /// Advertises for the radio, with one advertisement registered in bluetoothd.
 ///
-/// The advertiser carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait for
-/// the end of that task.
+/// The advertiser carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait
+/// until that task ends.
 final class Advertiser {
     private let adapter: AdapterClient
     private let logger: Logger
@@ -41,7 +41,7 @@ final class Advertiser {
         }
     }
 
-    /// Notes that bluetoothd and the adapter can be used.
+    /// Handles that bluetoothd and the adapter can be used.
     func reached() {
         machine.reached()
     }
@@ -54,7 +54,7 @@ final class Advertiser {
 
     // MARK: Events
 
-    /// Notes that a central connected, for which the kernel stops advertising.
+    /// Handles a new link to a central, at which the kernel stops advertising.
     ///
     /// The advertisement is registered again, so that other centrals can find the device.
     func linkBegan(isolation: isolated any Actor = #isolation) {
@@ -75,7 +75,7 @@ final class Advertiser {
         machine.lost()
     }
 
-    /// Notes that bluetoothd released the advertisement by itself.
+    /// Handles that bluetoothd released the advertisement by itself.
     func released() {
         if machine.released(), adapter.session.isPresent {
             adapter.send(.report(.advertisingChanged(.silent)))

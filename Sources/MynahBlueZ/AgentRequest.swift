@@ -11,12 +11,13 @@ enum AgentMethod: Int, Sendable {
 enum AgentRequest: Hashable {
     /// The agent is being unregistered, which also happens before bluetoothd ends.
     case release
-    /// The request that needs no decision by the user, and is answered at once.
+    /// The call needs no decision by the user, and is answered at once.
     case acknowledge
-    /// A pairing step of the central whose Device1 has this path; `isAwaited` is `false` if bluetoothd needs
-    /// no answer.
+    /// A pairing step of the central whose Device1 has this path.
+    ///
+    /// `isAwaited` is `false` if bluetoothd needs no answer.
     case pairing(device: String, PairingStep, isAwaited: Bool)
-    /// The request is refused.
+    /// The call is refused.
     case reject
 
     /// Reads a call.
@@ -34,7 +35,7 @@ enum AgentRequest: Hashable {
                 self = .acknowledge
                 return
             }
-            // It is called again for each digit that is typed.
+            // bluetoothd repeats the call for each digit that is typed.
             self =
                 entered == 0
                 ? .pairing(device: path.string, .display(number), isAwaited: false) : .acknowledge
@@ -78,7 +79,7 @@ enum AgentRequest: Hashable {
         case .none: give(nil)
         case .pairing(let answer): give(answer)
         case .pairingLater(let pending): pending.whenAnswered(give)
-        // That is the answer to a request.
+        // These are answers to requests, not to pairing steps.
         case .answer, .later: reject(call)
         }
     }

@@ -3,8 +3,8 @@ import MynahDBus
 
 /// The D-Bus objects of a GATT application: their paths, their order and their attribute handles.
 ///
-/// bluetoothd assigns handles in the order in which the objects are listed. Each service asks for an explicit
-/// handle, so that the handles are the same after another registration.
+/// bluetoothd assigns handles in the order in which the objects are listed. Each service requests an explicit
+/// handle, so that its handles stay the same when it is registered again.
 struct ApplicationLayout {
     /// An object of the application.
     enum Item {
@@ -26,8 +26,9 @@ struct ApplicationLayout {
     /// The first handle of the first application, far enough after bluetoothd's own services.
     static let firstHandle: AttributeHandle = 0x0100
 
-    /// Lays out an application with handles from `startHandle` on; with `nil`, bluetoothd chooses the
-    /// handles.
+    /// Lays out an application with handles from `startHandle` on.
+    ///
+    /// If `startHandle` is `nil`, bluetoothd chooses the handles.
     init(_ services: [ServiceDefinition], number: UInt32, startHandle: AttributeHandle?) throws(DBusError) {
         root = try ObjectPath("/org/mynah/application\(number)")
         var items: [(ObjectPath, Item)] = []

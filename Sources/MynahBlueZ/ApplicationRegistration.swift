@@ -6,7 +6,8 @@ struct ApplicationRegistration {
     /// The next step before the application is registered.
     enum Step: Hashable {
         case register
-        /// Unregister an earlier registration whose answer was late or missing, and then register again.
+        /// Remove the registration of an earlier attempt, whose answer was late or missing, and register
+        /// again.
         case registerAgain
         /// Register again, with handles that bluetoothd chooses.
         case registerWithoutHandles
@@ -15,15 +16,16 @@ struct ApplicationRegistration {
     private(set) var step = Step.register
     private let hasHandles: Bool
 
-    /// Makes the state before a first attempt; `hasHandles` says whether the application asks for particular
-    /// handles.
+    /// Makes the state before the first attempt.
+    ///
+    /// `hasHandles` says whether the application requests explicit handles.
     init(hasHandles: Bool) {
         self.hasHandles = hasHandles
     }
 
     /// Handles a refusal by bluetoothd.
     ///
-    /// If there is nothing left to try, throws `servicesRefused`, or the reason why bluetoothd cannot be
+    /// If there is nothing left to try, throws `servicesRefused`, or the reason that bluetoothd cannot be
     /// called.
     mutating func refused(_ error: DBusError) throws(RadioError) {
         if error.name == "org.bluez.Error.AlreadyExists", step == .register {

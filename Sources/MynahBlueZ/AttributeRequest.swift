@@ -24,8 +24,9 @@ struct AttributeRequest {
         self.value = value
     }
 
-    /// The event that asks the sink for an answer; with `answered`, the event reports a value that was
-    /// already returned.
+    /// The event that asks the sink for an answer.
+    ///
+    /// With `answered`, the event reports a read that was already answered with this value.
     func event(
         _ key: AttributeKey, from central: Peer.ID, answered: [UInt8]? = nil, wantsResponse: Bool
     ) -> RadioEvent {
@@ -59,7 +60,7 @@ extension PublishedAttribute {
             guard offset <= value.count else { return .refuse(.invalidOffset) }
             return .answer(offset == 0 ? value : Array(value[offset...]))
         }
-        // Only authorization is asked for; the bytes follow when the prepared write is executed.
+        // bluetoothd asks for authorization only; the bytes follow when the prepared write is executed.
         if request.options.preparesAuthorization { return .answer([]) }
         guard offset + request.value.count <= maximumLength else {
             return .refuse(.invalidAttributeValueLength)

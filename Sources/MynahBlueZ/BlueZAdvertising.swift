@@ -20,7 +20,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
     package let data: [ADStructure]
     /// The AD structures of the scan response.
     package let scanResponse: [ADStructure]
-    /// The parts of the requested exact bytes that are not sent, or only partly.
+    /// The parts of the requested exact bytes that are not sent, or are sent only partly.
     package let lost: [AdvertisingReport.Omission]
     /// The fields of the scan response besides the name.
     private let beside: Advertisement.Contents
@@ -70,7 +70,8 @@ package struct BlueZAdvertising: Hashable, Sendable {
         self.lost = lost
     }
 
-    /// Whether a raw structure of a type makes the whole registration fail (src/shared/ad.c).
+    /// Whether an AD structure of a type, sent as raw data, makes the whole registration fail
+    /// (src/shared/ad.c).
     ///
     /// Such types have fields of their own, or are not allowed.
     private static func isRefused(_ type: ADType) -> Bool {
@@ -213,17 +214,18 @@ package struct BlueZAdvertising: Hashable, Sendable {
         return values
     }
 
-    /// The properties that bluetoothd reads at the registration, and rereads later only with
-    /// `--experimental`.
+    /// The properties of the scan response.
+    ///
+    /// bluetoothd reads them at the registration, and later only with `--experimental`.
     private var scanResponseProperties: [String: DBusValue] {
         Dictionary(
             uniqueKeysWithValues: Self.lists(of: beside).map { name, value in ("ScanResponse" + name, value) }
         )
     }
 
-    /// Whether this advertisement can replace another one without another registration.
+    /// Whether this advertisement can replace another one without a new registration.
     ///
-    /// The kernel does not send a scan response that becomes empty, so the old name would stay on the air.
+    /// The kernel does not replace a scan response by an empty one, so the old name would stay on the air.
     func isLiveChange(of other: BlueZAdvertising) -> Bool {
         scanResponseProperties == other.scanResponseProperties
             && (!report.scanResponse.isEmpty || other.report.scanResponse.isEmpty)

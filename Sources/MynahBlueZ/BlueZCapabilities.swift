@@ -4,7 +4,7 @@ package import MynahCore
 package enum BlueZCapabilities {
     /// Returns the capabilities of a version.
     ///
-    /// `keepsInterval` is the capability that bluetoothd reports, or `nil` to assume that bluetoothd runs
+    /// `keepsInterval` is whether bluetoothd keeps the advertising interval; `nil` assumes that it runs
     /// without `--experimental`.
     package static func capabilities(
         version: BlueZVersion = .oldest, keepsInterval: Bool? = nil, namesSubscribers: Bool = false,
@@ -30,7 +30,8 @@ package enum BlueZCapabilities {
         result.writes.maximumLongLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 508
         result.readErrors = .init(BlueZErrors.codes(version: version, isRead: true))
         result.writes.errors = .init(BlueZErrors.codes(version: version, isRead: false))
-        // D-Bus has neither. The kernel's sockets have channels, but bluetoothd has to publish them.
+        // D-Bus has no interface for either. The kernel's sockets have channels, but bluetoothd has to
+        // publish them.
         result.publishesL2CAPChannels = false
         result.requestsConnectionLatency = false
         result.answerDeadline = .seconds(5)

@@ -10,14 +10,16 @@ enum BlueZErrors {
         0xFE: "InProgress",
     ]
 
-    /// Returns the ATT error codes that a central can receive.
+    /// Returns the ATT error codes that the radio can send to a central.
     static func codes(version: BlueZVersion, isRead: Bool) -> [UInt8] {
         var codes: [UInt8] = Array(names.keys) + [0x0E, isRead ? 0x02 : 0x03] + ATTError.applicationCodes
         if version >= BlueZVersion(5, 76) { codes.append(0xFD) }
         return codes
     }
 
-    /// Returns the D-Bus error that leads to this ATT error code, or to 0x0E if no D-Bus error does.
+    /// Returns the D-Bus error that bluetoothd converts to this ATT error code.
+    ///
+    /// If there is none, returns one that it converts to 0x0E.
     static func answer(for error: ATTError, isRead: Bool) -> DBusError {
         let code = error.code
         if ATTError.applicationCodes.contains(code) { return named("Failed", "0x" + Hex.encode([code])) }
@@ -34,7 +36,7 @@ enum BlueZErrors {
         DBusError(DBusError.Name(rawValue: "org.bluez.Error." + name), message)
     }
 
-    /// The error for a name of bluetoothd that no connection owns.
+    /// The error of a call while no connection owns bluetoothd's name.
     static let notRunning = RadioError(
         .unreachable, "bluetoothd is not running", remedy: "start it: sudo systemctl start bluetooth")
 
@@ -76,12 +78,12 @@ enum BlueZErrors {
         }
     }
 
-    /// The error that other applications use every advertising set.
+    /// The error if other applications use all advertising sets.
     static let noAdvertisingSet = RadioError(
         .noAdvertisingSet, "every advertising set of the adapter is taken by other applications",
         remedy: "end one of them; `bluetoothctl show` counts the sets (ActiveInstances)")
 
-    /// Returns the radio error for a refused advertisement; bluetoothd's own messages say little.
+    /// Returns the radio error for a refused advertisement, with a clearer message than bluetoothd's.
     static func advertisementError(_ error: DBusError) -> RadioError {
         switch (error.name.rawValue, error.message) {
         case ("org.bluez.Error.NotPermitted", _):

@@ -4,20 +4,22 @@ package import MynahDBus
 public struct BlueZOptions: Sendable {
     /// The name or address of the adapter (`hci0` or `AA:BB:CC:DD:EE:FF`), or `nil` for the first one.
     public var adapter: String?
-    /// The most notifications a second that are sent to bluetoothd, or `nil` for no limit; bluetoothd queues
-    /// any number.
+    /// The largest number of notifications a second that the radio sends to bluetoothd, or `nil` for no
+    /// limit.
     ///
-    /// The default is more than a phone can receive: 2,000 a second are 15 in each connection event at 7.5
-    /// ms, the shortest interval.
+    /// bluetoothd itself queues any number.
+    ///
+    /// The default is more than a phone can receive: 2,000 a second are 15 in each connection event at the
+    /// shortest connection interval, 7.5 ms.
     public var notificationRate: Int? = 2000
-    /// Whether to request a notification socket for each subscriber, which shows the central that subscribes;
-    /// needs BlueZ 5.80.
+    /// Whether to request a notification socket for each subscriber, which identifies the subscribed central;
+    /// requires BlueZ 5.80.
     public var acquiresNotify = false
     /// The bus.
     package var bus = DBusConnection.Address.system
-    /// bluetoothd's version, or `nil` to ask for it.
+    /// bluetoothd's version, or `nil` to determine it.
     package var version: BlueZVersion?
-    /// The longest time until a request is answered.
+    /// The time limit for the answer to a request.
     ///
     /// bluetoothd drops an answer after 5 s (ATTRIBUTE_TIMEOUT).
     package var answerLimit: Duration = .milliseconds(4500)

@@ -29,8 +29,9 @@ package struct BlueZProbe: Sendable {
         case isOverdue
     }
 
-    /// Returns if bluetoothd has the adapter, and throws otherwise; `whenWaiting` is called once if an answer
-    /// takes long.
+    /// Returns if bluetoothd has the adapter, and throws otherwise.
+    ///
+    /// `whenWaiting` is called once if an answer takes longer than `silence`.
     package func run(whenWaiting: @Sendable (_ message: String) -> Void) async throws(RadioError) {
         let result = await withTaskGroup(of: Step.self) { steps in
             steps.addTask { .ended(await look()) }
@@ -64,7 +65,7 @@ package struct BlueZProbe: Sendable {
     }
 
     private func pause(for time: Duration, then step: Step) async -> Step {
-        // A time limit of the probe, cancelled with it; nothing polls.
+        // The sleep is a time limit of the probe, and is cancelled with the probe.
         try? await Task.sleep(for: time)
         return step
     }

@@ -21,7 +21,8 @@ extension BlueZRadio: PeripheralRadio {
     /// Withdraws a GATT application.
     public func withdraw(_ services: PublishedServices.ID) async { await remove(services) }
 
-    /// Sets a value that the radio returns by itself; with `nil`, the radio asks the sink for the value.
+    /// Sets the value with which the radio answers reads by itself, or has it ask the sink if `value` is
+    /// `nil`.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         services.setValue(value, of: attribute)
     }
@@ -71,7 +72,7 @@ extension BlueZRadio: PeripheralRadio {
     /// Turns the adapter on again.
     package func reappear() async throws(RadioError) { try await adapter.setPower(true) }
 
-    /// Ends the link of a central, which takes bluetoothd two seconds.
+    /// Ends the link of a central, for which bluetoothd needs two seconds.
     public func disconnect(_ central: Peer.ID) async {
         pending.linksEnd(of: [central])
         defer { pending.linksEnded(of: [central]) }

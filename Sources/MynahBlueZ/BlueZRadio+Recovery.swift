@@ -2,7 +2,7 @@ import Logging
 import MynahCore
 import MynahDBus
 
-// bluetoothd's objects, and coming back after it, the adapter or the bus was gone.
+// Changes of bluetoothd's objects, and the recovery after bluetoothd, the adapter or the bus was lost.
 extension BlueZRadio {
     func objectChanged(_ message: DBusMessage) {
         guard let change = ObjectChange(message) else { return }

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahDBus
 
-// Centrals, and what bluetoothd asks for them.
+// The centrals, and bluetoothd's requests for them.
 extension BlueZRadio {
     func handle(_ method: GATTMethod, _ key: AttributeKey, _ call: MethodCall) {
         switch method {

@@ -2,10 +2,10 @@ public import Logging
 import MynahCore
 import MynahDBus
 
-/// A radio that plays a peripheral through bluetoothd, which shares the adapter with other programs.
+/// A radio that acts as a peripheral through bluetoothd, which shares the adapter with other programs.
 ///
-/// The radio runs on `GLibExecutor.shared`, as its D-Bus connection does, so a request from the bus and its
-/// answer by the sink need no change of thread. The radio consists of parts that keep the state and make
+/// The radio runs on `GLibExecutor.shared`, as its D-Bus connection does, so a request from the bus and the
+/// sink's answer need no change of thread. The radio consists of parts that keep the state and make
 /// decisions. It passes events to them, and carries out the actions that they return.
 public actor BlueZRadio {
     /// The settings of a radio.
@@ -28,10 +28,10 @@ public actor BlueZRadio {
     var recovery = RecoveryLoop()
     var timers: RadioTimers?
     var meter = UseMeter()
-    /// The subjects of the warnings that were reported already.
+    /// The subjects of the warnings that were already reported.
     private var warned: Set<String> = []
 
-    /// The executor that the D-Bus connection uses too.
+    /// The executor, which the D-Bus connection uses too.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }
@@ -90,7 +90,7 @@ public actor BlueZRadio {
 
     // MARK: Events
 
-    /// Passes events of libdbus and GLib, whose callbacks run on the executor, to the radio.
+    /// Passes events of libdbus and GLib to the radio; their callbacks run on the radio's executor.
     nonisolated var events: BusEventHandler {
         { [weak self] event in self?.assumeIsolated { $0.handle(event) } }
     }
@@ -124,7 +124,7 @@ public actor BlueZRadio {
     @discardableResult
     func ask(_ request: RadioEvent) -> RadioAnswer { stage.requestSink?.handle(request) ?? .none }
 
-    /// Reports a warning only once for each `subject`; without one, the message is the subject.
+    /// Reports a warning once for each `subject`, or once for each message if there is no subject.
     func warnOnce(_ warning: RadioWarning, about subject: String? = nil) {
         guard warned.insert(warning.code + " " + (subject ?? warning.message)).inserted else { return }
         report(.warning(warning))

@@ -2,9 +2,9 @@ package import MynahCore
 package import MynahDBus
 import MynahSupport
 
-/// Asks the bus and bluetoothd for everything that a device depends on, without changing anything.
+/// Reads everything on the bus and in bluetoothd that a peripheral depends on, without changing anything.
 package struct BlueZSurvey: Sendable {
-    /// A stage on the way to an adapter, at which the survey may end.
+    /// A stage of the survey; the survey ends at the first stage that fails.
     package enum Stage: Sendable {
         case bus, daemon, policy, adapter
     }
@@ -21,15 +21,13 @@ package struct BlueZSurvey: Sendable {
         package var freeSets: Int?
         package var services: [BluetoothUUID]
 
-        /// The error that a run would have because other applications use every advertising set, or `nil` if
-        /// a set is free.
+        /// The error that a run would have because no advertising set is free, or `nil` if one is.
         package var setsError: RadioError? { freeSets == 0 ? BlueZErrors.noAdvertisingSet : nil }
     }
 
     /// The result of a survey.
     package struct Result: Sendable {
-        /// The stage at which the survey ended and the error that a run would have, or `nil` if there is an
-        /// adapter.
+        /// The stage that failed and the error that a run would have, or `nil` if there is an adapter.
         package var failure: (stage: Stage, error: RadioError)?
         /// Whether there is no socket for the bus.
         package var isBusMissing = false
@@ -37,7 +35,7 @@ package struct BlueZSurvey: Sendable {
         package var isActivatable = false
         /// The process ID of bluetoothd, or `nil` if bluetoothd does not run.
         package var process: UInt32?
-        /// bluetoothd's version, as its adapter reports it.
+        /// bluetoothd's version, as its adapter reports it, or `nil` if it is not known.
         package var version: BlueZVersion?
         package var adapter: Adapter?
 
@@ -58,7 +56,7 @@ package struct BlueZSurvey: Sendable {
     /// The name and the address of the bus, for a message.
     package var place: String { "the D-Bus system bus (\(bus.resolved))" }
 
-    /// Asks the bus and bluetoothd; takes at most four times the limit.
+    /// Carries out the survey, which takes at most four times the limit.
     package func run() async -> Result {
         var result = Result()
         guard let connection = await connect(&result) else { return result }
@@ -102,7 +100,7 @@ package struct BlueZSurvey: Sendable {
         }
         result.process = await process(connection)
         let listing = await outcome { () async throws(DBusError) in
-            // By its unique name, which starts no other bluetoothd if this one ends meanwhile.
+            // The unique name starts no other bluetoothd if this one ends meanwhile.
             try await connection.call(owner, .root, BlueZ.objectManager, "GetManagedObjects")
         }
         do throws(RadioError) {

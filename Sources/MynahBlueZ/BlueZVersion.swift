@@ -11,7 +11,7 @@ package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvert
         self.minor = minor
     }
 
-    /// Reads a version such as `5.66`, as `bluetoothd -v` prints it; `nil` for other texts.
+    /// Parses a version such as `5.66`, as `bluetoothd -v` prints it, or returns `nil` for other texts.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1].prefix { $0.isNumber })
@@ -21,8 +21,8 @@ package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvert
         self.init(major, minor)
     }
 
-    /// Reads the version 5.66 from an identifier such as `usb:v1D6Bp0246d0542`, which is bluetoothd's default
-    /// for its adapters.
+    /// Parses the version in the modalias that bluetoothd sets by default, such as `usb:v1D6Bp0246d0542` for
+    /// 5.66.
     init?(modalias: String) {
         let prefix = "usb:v1D6Bp0246d"
         guard modalias.hasPrefix(prefix), let code = UInt16(modalias.dropFirst(prefix.count), radix: 16)

@@ -5,10 +5,10 @@ import MynahDBus
 ///
 /// The calls use the well-known name, because bluetoothd's unique name changes when it restarts.
 final class BluetoothDaemon {
-    /// The way to wait for answers.
+    /// The number of late answers that the calls still wait for.
     private enum Patience {
         case full
-        /// The radio is stopping: after one late answer, no other answer is waited for.
+        /// The radio is stopping: after one late answer, no other answer is awaited.
         case limited
         case none
     }
@@ -23,7 +23,7 @@ final class BluetoothDaemon {
     private static let advertisementPath: ObjectPath = "/org/mynah/advertisement"
     private static let characteristicInterface = BlueZ.gattCharacteristic.description
 
-    /// Makes the caller of bluetoothd on a connection; `send` is called with each event.
+    /// Makes the caller for a connection; `send` is called with each event.
     init(_ connection: DBusConnection, send: @escaping BusEventHandler) {
         self.connection = connection
         self.send = send
@@ -38,7 +38,8 @@ final class BluetoothDaemon {
         subscriptions += changes.map { match in connection.subscribe(to: match) { send(.objectSignal($0)) } }
     }
 
-    /// Limits the waiting while the radio stops: after one late answer, no other answer is waited for.
+    /// Begins to limit the waiting for answers, because the radio stops: after one late answer, no other is
+    /// awaited.
     func limitPatience() {
         patience = .limited
     }
@@ -55,7 +56,7 @@ final class BluetoothDaemon {
     ) async throws(RadioError) -> DBusMessage {
         do throws(DBusError) {
             if patience == .none {
-                // It may still carry the call out.
+                // bluetoothd may still carry out the call.
                 try connection.sendWithoutReply(BlueZ.service, path, interface, member, body: body)
                 throw DBusError(.noReply)
             }
@@ -88,7 +89,7 @@ final class BluetoothDaemon {
         }
     }
 
-    /// Ends the link of a central, which takes two seconds.
+    /// Ends the link of a central, for which bluetoothd needs two seconds.
     func disconnect(_ device: ObjectPath) async throws(RadioError) {
         _ = try await call(device, BlueZ.device, "Disconnect", doing: "disconnecting a central")
     }
@@ -102,7 +103,7 @@ final class BluetoothDaemon {
 
     // MARK: The pairing agent
 
-    /// Registers the pairing agent, for a device with these input and output abilities.
+    /// Registers the pairing agent of a device with this input and output capability.
     func registerAgent(_ capability: IOCapability) async throws(RadioError) {
         let path = Self.agentPath
         connection.unexport(path)
@@ -190,7 +191,7 @@ final class BluetoothDaemon {
 
     // MARK: Advertising
 
-    /// Registers an advertisement in place of the earlier one.
+    /// Registers an advertisement, which replaces the earlier one.
     func registerAdvertisement(
         _ advertising: BlueZAdvertising, on adapter: ObjectPath
     ) async throws(RadioError) {
@@ -198,7 +199,7 @@ final class BluetoothDaemon {
             do throws(DBusError) {
                 try await exportAndRegister(advertising, on: adapter)
             } catch {
-                // It is left of an earlier registration, whose answer came too late or not at all.
+                // An earlier registration still exists, because its answer came too late or not at all.
                 guard error.name == "org.bluez.Error.AlreadyExists" else { throw error }
                 _ = try? await unregisterAdvertisement(on: adapter)
                 try await exportAndRegister(advertising, on: adapter)

@@ -1,8 +1,7 @@
 import MynahDBus
 import MynahSupport
 
-/// A wait on the executor that ends with an event or after a time limit, and needs no thread or task of its
-/// own.
+/// A wait on the executor that ends with an event or after a time limit, without a thread or task.
 final class BoundedWait: Sendable {
     private let waiting = Lock<CheckedContinuation<Void, Never>?>(nil)
 

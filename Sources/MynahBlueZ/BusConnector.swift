@@ -2,7 +2,7 @@ import Logging
 import MynahDBus
 import MynahSupport
 
-/// Connects to the bus in a task that can be cancelled when the bus does not answer.
+/// Connects to the bus in a task that can be cancelled while the bus does not answer.
 final class BusConnector: Sendable {
     private typealias Attempt = Task<Result<DBusConnection, DBusError>, Never>
 
@@ -18,9 +18,7 @@ final class BusConnector: Sendable {
     /// Whether a connection is being made.
     var isConnecting: Bool { underWay.withLock { $0 != nil } }
 
-    /// Makes a new connection.
-    ///
-    /// Throws as soon as `cancel` is called.
+    /// Makes a new connection; throws as soon as `cancel` is called.
     func connect() async throws(DBusError) -> DBusConnection {
         let (bus, logger) = (bus, logger)
         let attempt = Attempt {

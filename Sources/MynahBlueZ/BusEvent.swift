@@ -5,7 +5,7 @@ import MynahDBus
 enum BusEvent: Sendable {
     /// The connection to the bus is closed.
     case busEnded
-    /// The connection that owns bluetoothd's name has changed; `nil` means that none owns it.
+    /// Another connection owns bluetoothd's name on the bus, or none if the value is `nil`.
     case ownerChanged(String?)
     /// One of bluetoothd's objects was added, has changed or was removed.
     case objectSignal(DBusMessage)
@@ -19,7 +19,7 @@ enum BusEvent: Sendable {
     /// bluetoothd has removed the advertisement by itself.
     case advertisementReleased
     case socket(NotificationSocketKey, GLibFileDescriptorWatch.Events)
-    /// The sink has answered a request after some time.
+    /// The sink has answered a request that it had postponed.
     case answered(UInt64, PendingReply.Outcome)
     /// A part of the radio has an event for the sink.
     case report(RadioEvent)

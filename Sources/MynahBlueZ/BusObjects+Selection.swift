@@ -16,7 +16,8 @@ extension BusObjects {
         }
     }
 
-    /// Returns the adapter with this name or address, or, for `nil`, the first one that can be a peripheral.
+    /// Returns the adapter with this name or address, or for `nil` the first one that supports the peripheral
+    /// role.
     func selectAdapter(_ asked: String?) throws(RadioError) -> (path: ObjectPath, address: String) {
         let known = adapters.sorted { $0.key < $1.key }
         func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }

@@ -12,17 +12,17 @@ struct BusObjects {
         var alias = ""
         var isPowered = false
         var isPairable = false
-        /// The adapter's identifier, which contains bluetoothd's version unless its configuration sets
-        /// another identifier.
+        /// The `Modalias` property, which contains bluetoothd's version unless its configuration sets another
+        /// value.
         var modalias = ""
         var hasGattManager = false
         var hasAdvertisingManager = false
-        /// Whether LEAdvertisingManager1 reports its features, which means that intervals are kept.
+        /// Whether LEAdvertisingManager1 reports its features, which means that bluetoothd keeps intervals.
         ///
         /// bluetoothd does so with `--experimental`, or from 5.77 on.
         var tellsAdvertisingFeatures = false
-        /// The roles that the adapter can have at the same time, `central` and `peripheral`, or `nil` if they
-        /// are not reported.
+        /// The roles that the adapter can have at the same time, `central` and `peripheral`, or `nil` if
+        /// bluetoothd does not report them.
         var roles: [String]?
         /// The number of advertising sets in use, or `nil` if bluetoothd does not report it.
         var activeSets: Int?
@@ -39,8 +39,9 @@ struct BusObjects {
         var isRandom = false
         var name: String?
         var isConnected = false
-        /// Whether the device is paired or bonded; with ReverseServiceDiscovery=false, 5.66 reports only
-        /// `Bonded` after an incoming pairing.
+        /// Whether the device is paired or bonded.
+        ///
+        /// After an incoming pairing with ReverseServiceDiscovery=false, 5.66 reports only `Bonded`.
         var isPaired: Bool { saysPaired || saysBonded }
         var isTrusted = false
         /// Whether the device may use attributes that need authorization.
@@ -50,7 +51,8 @@ struct BusObjects {
 
         init() {}
 
-        /// Makes a connected device of which only the path is known, such as `…/dev_AA_BB_CC_DD_EE_FF`.
+        /// Makes a connected device from its path, such as `…/dev_AA_BB_CC_DD_EE_FF`, which contains the
+        /// address.
         init(path: String) {
             if let element = path.split(separator: "/").last(where: { $0.hasPrefix("dev_") }) {
                 address = String(element.dropFirst(4).prefix(17).map { $0 == "_" ? ":" : $0 })
@@ -77,7 +79,7 @@ struct BusObjects {
         for entry in interfaces.entries ?? [] {
             guard let interface = entry.key.stringValue else { continue }
             switch interface {
-            // The managers appear with the adapter or a little after it.
+            // The manager interfaces appear with the adapter, or shortly after it.
             case BlueZ.gattManager: adapters[path, default: Adapter()].hasGattManager = true
             case BlueZ.advertisingManager: adapters[path, default: Adapter()].hasAdvertisingManager = true
             default: break

@@ -1,9 +1,9 @@
 import MynahCore
 
-/// The centrals, by the path of their Device1.
+/// The connected centrals, by the path of their Device1, and the identifiers of authorized centrals.
 ///
-/// This part has no I/O. It keeps connected centrals, and the identifiers of authorized centrals. It keeps
-/// nothing about other devices that bluetoothd reports, such as devices that a scan has found.
+/// This part has no I/O. It stores nothing about other devices that bluetoothd reports, such as devices that
+/// a scan has found.
 struct CentralTable {
     /// A connected central.
     struct Central: Hashable {
@@ -13,7 +13,7 @@ struct CentralTable {
         /// Whether the central may use attributes that need authorization, because it is paired or trusted.
         fileprivate(set) var isAuthorized = false
 
-        /// A central for requests that name none.
+        /// The central of requests that do not identify one.
         static let unknown = Central(id: Peer.ID(0))
 
         init(id: Peer.ID, mtu: Int? = nil, isAuthorized: Bool = false) {
@@ -44,17 +44,16 @@ struct CentralTable {
     }
 
     private var links: [String: Central] = [:]
-    /// The identifiers of authorized centrals, which a central keeps for its next link.
+    /// The identifiers of authorized centrals, which a central gets again on its next link.
     private var authorized: [String: Peer.ID] = [:]
-    /// The centrals that paired while they were connected to this device; bluetoothd may keep other bonds
-    /// too.
+    /// The centrals that paired while they were connected to this radio; bluetoothd may have other bonds too.
     private var paired: Set<String> = []
     private var lastID: UInt32 = 0
 
     /// The connected centrals.
     var connected: Dictionary<String, Central>.Values { links.values }
 
-    /// The number of devices that the table has data about.
+    /// The number of devices in the table.
     var count: Int { Set(links.keys).union(authorized.keys).count }
 
     /// Returns the path of a connected central.
@@ -67,7 +66,7 @@ struct CentralTable {
         links.filter { isWanted($0.key) }.map(\.value.id)
     }
 
-    /// The paths of the devices that have paired with this device.
+    /// The paths of the centrals that paired while they were connected to this radio.
     var ownBonds: [String] { paired.sorted() }
 
     // MARK: Events
@@ -116,9 +115,10 @@ struct CentralTable {
         return [.disconnected(central.id, isBonded: false)]
     }
 
-    /// Notes a request of a central, whose link may not be reported yet, or whose MTU may have changed.
+    /// Handles a request of a central: its link may not have been reported yet, or its ATT_MTU may have
+    /// changed.
     ///
-    /// `device` has the properties that bluetoothd has reported.
+    /// `device` returns the properties that bluetoothd has reported, or `nil` if there are none.
     mutating func request(
         from path: String, mtu: Int?, device: @autoclosure () -> BusObjects.Device?
     ) -> (central: Central, changes: [Change]) {
@@ -131,7 +131,7 @@ struct CentralTable {
         return (links[path] ?? .unknown, changes)
     }
 
-    /// Removes all links, after bluetoothd has ended, or the adapter was removed or turned off.
+    /// Removes and returns all links, after bluetoothd has ended, or the adapter was removed or turned off.
     mutating func removeAll() -> [Peer.ID] {
         defer {
             links = [:]

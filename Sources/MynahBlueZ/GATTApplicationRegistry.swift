@@ -18,8 +18,8 @@ struct GATTApplication {
 
 /// The published applications and their attributes.
 ///
-/// This part has no I/O. An application keeps its number as long as the radio runs, and so its object paths
-/// and handles.
+/// This part has no I/O. An application keeps its number, and therefore its object paths and handles, as long
+/// as the radio runs.
 struct GATTApplicationRegistry {
     private var applications: [PublishedServices.ID: GATTApplication] = [:]
     private var attributes: [AttributeKey: PublishedAttribute] = [:]
@@ -35,7 +35,7 @@ struct GATTApplicationRegistry {
     /// All applications, in the order of their publication.
     var all: [GATTApplication] { applications.values.sorted { $0.id.rawValue < $1.id.rawValue } }
 
-    /// Adds services as a new application, which has to be registered next.
+    /// Adds services as a new application, which is not registered yet.
     mutating func add(_ services: [ServiceDefinition]) throws(RadioError) -> GATTApplication {
         lastNumber += 1
         let id = PublishedServices.ID(lastNumber)
@@ -54,7 +54,7 @@ struct GATTApplicationRegistry {
         return application
     }
 
-    /// Removes an application, and returns it; returns `nil` if it is not published.
+    /// Removes and returns an application, or returns `nil` if it is not published.
     ///
     /// Centrals can use its attributes until `removeAttributes` is called.
     mutating func remove(_ id: PublishedServices.ID) -> GATTApplication? {
@@ -66,30 +66,31 @@ struct GATTApplicationRegistry {
         for key in application.keys { attributes[key] = nil }
     }
 
-    /// Removes everything; the next application gets the first handles, but a new number.
+    /// Removes everything; the next application gets the first handles again, but a new number.
     mutating func removeAll() {
         applications = [:]
         attributes = [:]
         nextHandle = ApplicationLayout.firstHandle
     }
 
-    /// Sets a value that the radio returns by itself; with `nil`, the radio asks the sink for the value.
+    /// Sets the value with which the radio answers reads by itself, or has it ask the sink if `value` is
+    /// `nil`.
     mutating func setValue(_ value: [UInt8]?, of key: AttributeKey) {
         attributes[key]?.value = value
     }
 
     // MARK: Registration
 
-    /// Notes that bluetoothd has registered an application.
-    ///
-    /// Returns whether the application is still published.
+    /// Records that bluetoothd has registered an application; returns whether the application is still
+    /// published.
     mutating func registered(_ id: PublishedServices.ID) -> Bool {
         applications[id]?.isRegistered = true
         return applications[id] != nil
     }
 
-    /// Reserves the handles of an application that was registered for the first time; the next one begins at
-    /// a round number.
+    /// Reserves the handles of an application that was registered for the first time.
+    ///
+    /// The next application begins at a multiple of 16.
     mutating func published(_ id: PublishedServices.ID) -> PublishedServices {
         guard let layout = applications[id]?.layout else { return PublishedServices(id: id) }
         let next = layout.nextHandle
@@ -97,12 +98,12 @@ struct GATTApplicationRegistry {
         return PublishedServices(id: id, handles: layout.handles)
     }
 
-    /// Notes that bluetoothd has no application any more.
+    /// Records that bluetoothd no longer has any of the applications.
     mutating func forgetRegistrations() {
         for id in Array(applications.keys) { applications[id]?.isRegistered = false }
     }
 
-    /// Gives up the handles of an application, so that bluetoothd chooses them.
+    /// Lays out an application without explicit handles, so that bluetoothd chooses them.
     ///
     /// Returns the layouts before and after, or `nil` if the application is not published.
     mutating func releaseHandles(

@@ -14,7 +14,7 @@ enum GattFlags {
         if properties.contains(.write) {
             flags.append(flag("write", permissions.write))
         } else if isSecured(permissions.write), !properties.isDisjoint(with: .anyWrite) {
-            // bluetoothd cannot protect a command in another way; this adds the write property.
+            // bluetoothd can protect a command only by the write flag, which adds the write property.
             flags.append(flag("write", permissions.write))
         }
         if properties.contains(.notify) { flags.append(flag("notify", permissions.notify)) }
@@ -38,8 +38,10 @@ enum GattFlags {
         return flags
     }
 
-    /// Returns the number of handles that a service needs: for its declaration, its includes, its
-    /// characteristics and all descriptors, including those that bluetoothd adds.
+    /// Returns the number of handles that a service needs.
+    ///
+    /// They are for its declaration, its includes, its characteristics and all descriptors, including those
+    /// that bluetoothd adds.
     static func handleCount(of service: ServiceDefinition) -> Int {
         service.characteristics.reduce(1 + service.includes.count) { $0 + handleCount(of: $1) }
     }
@@ -57,7 +59,7 @@ enum GattFlags {
 
     private static func flag(_ use: String, _ requirement: SecurityRequirement) -> String {
         switch requirement {
-        // bluetoothd's authorize concerns only prepared writes; the radio checks authorization itself.
+        // bluetoothd's authorize flag affects only prepared writes; the radio checks authorization itself.
         case .open, .authorized: use
         case .encrypted: "encrypt-" + use
         case .authenticated: "encrypt-authenticated-" + use

@@ -5,7 +5,7 @@ import MynahDBus
 enum GATTMethod: Int, Sendable {
     case readValue, writeValue, startNotify, stopNotify, confirm, acquireNotify
 
-    /// The methods that descriptors have, which characteristics have too.
+    /// The methods of descriptors, which characteristics have too.
     static let ofDescriptors: [DBusInterface.Method] = [
         .init("ReadValue", "a{sv}", returns: "ay", tag: Self.readValue.rawValue),
         .init("WriteValue", "aya{sv}", tag: Self.writeValue.rawValue),
@@ -31,7 +31,7 @@ final class ServiceObject: DBusObject {
     private let uuid: String
     private let isPrimary: Bool
     private let includes: [ObjectPath]
-    /// The handle for the service declaration, or `nil` to let bluetoothd choose one.
+    /// The requested handle of the service declaration, or `nil` to let bluetoothd choose one.
     private let handle: AttributeHandle?
 
     init(_ definition: ServiceDefinition, includes: [ObjectPath], handle: AttributeHandle?) {
@@ -72,9 +72,9 @@ final class CharacteristicObject: DBusObject {
     private let uuid: String
     private let service: ObjectPath
     private let flags: [String]
-    /// Whether bluetoothd asks for a socket for each subscriber.
+    /// Whether bluetoothd requests a socket for each subscriber.
     ///
-    /// bluetoothd checks only whether the property exists.
+    /// If so, the object has the property NotifyAcquired, for which bluetoothd checks.
     private let offersSockets: Bool
     private let send: BusEventHandler
 

@@ -6,10 +6,11 @@ extension BlueZVersion {
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// Asks the installed program bluetoothd for its version, because no D-Bus property has it;
-    /// returns `nil` if no program is found.
+    /// Runs the installed bluetoothd to determine its version, or returns `nil` if no program is found.
     ///
-    /// The program runs for some milliseconds, away from the caller's executor. If it does not end within the
+    /// No D-Bus property contains the version.
+    ///
+    /// The program runs for some milliseconds, not on the caller's executor. If it does not end within the
     /// limit, it is killed.
     @concurrent package static func installed(
         programs: [String] = programs, limit: Duration = .seconds(5)
@@ -45,7 +46,7 @@ extension BlueZVersion {
             guard count > 0 else { break }
             text += buffer[..<count]
         }
-        // It has said its version, or never will.
+        // The program has printed its version, or the time limit has passed.
         kill(process, SIGKILL)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}

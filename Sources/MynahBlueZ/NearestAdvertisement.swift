@@ -1,14 +1,15 @@
 import MynahCore
 import MynahSupport
 
-/// The nearest advertisement to exact bytes that bluetoothd can compose, and the differences.
+/// The advertisement that bluetoothd can compose and that differs least from exact bytes, with the
+/// differences.
 struct NearestAdvertisement {
     var advertisement = Advertisement()
     /// The fields of the scan response besides the name.
     private(set) var scanResponse = Advertisement.Contents()
     /// The parts that are sent in a different form.
     private(set) var omitted: [AdvertisingReport.Omission] = []
-    /// The parts that are not sent, or only partly.
+    /// The parts that are not sent, or are sent only partly.
     private(set) var lost: [AdvertisingReport.Omission] = []
     private let placesScanResponse: Bool
 
@@ -31,7 +32,7 @@ struct NearestAdvertisement {
 
     // MARK: Room
 
-    /// Removes the last entry of each field that does not fit, until all fit.
+    /// Removes entries of fields that do not fit, the last one first, until all fields fit.
     mutating func leaveOutWhatDoesNotFit() {
         makeRoomForName()
         while true {
@@ -44,7 +45,7 @@ struct NearestAdvertisement {
         }
     }
 
-    /// Makes room for the name in the scan response, because bluetoothd sends it only there.
+    /// Ensures that the name fits in the scan response, because bluetoothd sends it only there.
     ///
     /// Other fields are moved out of the scan response, or the name is shortened.
     private mutating func makeRoomForName() {

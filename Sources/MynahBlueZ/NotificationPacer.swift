@@ -1,11 +1,11 @@
-/// Limits notifications to a rate; bursts may have as many as a tenth of a second allows.
+/// Limits the rate of notifications; a burst may have the notifications of a tenth of a second.
 ///
-/// The radio limits them because bluetoothd queues any number. The limit is a token bucket; the caller passes
-/// the time.
+/// The radio needs a limit because bluetoothd queues any number. The limit is a token bucket; the caller
+/// passes the time.
 struct NotificationPacer {
     /// The allowed notifications a second, or `nil` for no limit.
     let rate: Int?
-    /// The longest burst.
+    /// The largest number of notifications in a burst.
     private let burst: Double
     private var tokens: Double
     private var last: Duration = .zero
@@ -16,7 +16,7 @@ struct NotificationPacer {
         tokens = rate == 0 ? 0 : burst
     }
 
-    /// Counts one more notification if it may be sent now; returns whether it may.
+    /// Counts a notification and returns `true` if it may be sent now; otherwise returns `false`.
     mutating func spend(at now: Duration) -> Bool {
         guard let rate else { return true }
         tokens = min(burst, tokens + Double(rate) * Self.seconds(now - last))
@@ -26,8 +26,9 @@ struct NotificationPacer {
         return true
     }
 
-    /// The pause until the notifications of 10 ms may be sent, so that the sender does not wake up for each
-    /// one.
+    /// The time to wait before the next notifications.
+    ///
+    /// They are sent in groups of about 10 ms each, so that the sender does not wake up for each one.
     var pause: Duration {
         guard let rate, rate > 0 else { return .zero }
         let wanted = max(1, min(burst, Double(rate) / 100))

@@ -1,13 +1,15 @@
 import MynahCore
 import MynahDBus
 
-/// The socket for one attribute and one subscribed central; each message is one notification or indication.
+/// A socket that sends notifications or indications of one attribute to one subscribed central, one in each
+/// message.
 protocol NotificationSocket {
     /// Whether a message can be written now.
     var hasRoom: Bool { get }
     /// Writes one message.
     func send(_ bytes: [UInt8])
-    /// Reports `writable` when a message can be written, until `stopWaitingForRoom` is called.
+    /// Begins to report `writable` events when a message can be written, until `stopWaitingForRoom` is
+    /// called.
     func waitForRoom()
     func stopWaitingForRoom()
     /// Returns the number of confirmations since the last call.
@@ -20,11 +22,11 @@ struct NotificationSocketKey: Hashable {
     let peer: Peer.ID
 }
 
-/// Keeps track of subscriptions, and decides how each value is sent to the subscribers.
+/// Tracks subscriptions, and decides how each value is sent to the subscribers.
 ///
 /// This state machine has no I/O, except that it uses sockets. bluetoothd's StartNotify and StopNotify do not
-/// name the central, but a socket of AcquireNotify belongs to one central. bluetoothd queues any number of
-/// values, so the notifier limits them.
+/// identify the central, but a socket of AcquireNotify belongs to one central. bluetoothd queues any number
+/// of values, so the notifier limits them.
 struct Notifier<Socket: NotificationSocket> {
     enum Action: Hashable {
         case subscribed(AttributeKey, Peer.ID?, Delivery?)
@@ -53,9 +55,9 @@ struct Notifier<Socket: NotificationSocket> {
         /// The radio has to send the value as a change of the property `Value`, which reaches every
         /// subscriber.
         case changeProperty
-        /// The queue was full before.
+        /// The queue is full.
         case full
-        /// The queue is full until fewer than this many bytes are queued for the bus.
+        /// The queue is full until fewer than `below` bytes are queued for the bus.
         case fullUntilBusTakes(below: Int)
         /// The queue is full for this time.
         case fullFor(Duration)
@@ -71,13 +73,13 @@ struct Notifier<Socket: NotificationSocket> {
 
     private enum Room {
         case free
-        /// The sink was told that the queue is full.
+        /// The sink was informed that the queue is full.
         case full
         /// The radio was lost while the queue was full.
         case lostWhileFull
     }
 
-    /// The most bytes that may be queued for the bus.
+    /// The largest number of bytes that may be queued for the bus.
     static var outgoingLimit: Int { 1 << 20 }
     static var outgoingRoom: Int { 1 << 18 }
 
@@ -90,16 +92,16 @@ struct Notifier<Socket: NotificationSocket> {
     private var room = Room.free
     private var warned: Set<BluetoothUUID> = []
 
-    /// Makes a notifier that sends at most `rate` values a second; `nil` means no limit.
+    /// Makes a notifier that sends at most `rate` values a second, or any number if `rate` is `nil`.
     init(rate: Int?) {
         pacer = NotificationPacer(rate: rate)
     }
 
     // MARK: Subscriptions without sockets
 
-    /// Handles the subscription of a central.
+    /// Handles the first subscription to an attribute.
     ///
-    /// bluetoothd calls StartNotify once for the attribute, and does not name the central.
+    /// bluetoothd calls StartNotify once for the attribute, and does not identify the central.
     mutating func startNotify(_ key: AttributeKey) -> [Action] {
         unnamed[key] = .reported
         return [.subscribed(key, nil, nil)]
@@ -110,8 +112,9 @@ struct Notifier<Socket: NotificationSocket> {
         unnamed.removeValue(forKey: key) == .reported ? [.unsubscribed(key, nil)] : []
     }
 
-    /// Reports all subscriptions without a socket as active or ended, because they count only while a central
-    /// is connected.
+    /// Reports all subscriptions without a socket as active or ended.
+    ///
+    /// They are active only while a central is connected.
     private mutating func report(_ subscription: Subscription) -> [Action] {
         var actions: [Action] = []
         for key in Self.sorted(unnamed.keys) where unnamed[key] != subscription {
@@ -123,15 +126,15 @@ struct Notifier<Socket: NotificationSocket> {
 
     // MARK: Links
 
-    /// Handles that a central has connected.
+    /// Handles a new link to a central.
     ///
-    /// A bonded central keeps its subscriptions without a request.
+    /// A bonded central keeps its subscriptions without requesting them again.
     mutating func connected(_ peer: Peer.ID) -> [Action] {
         let returned = usesSockets ? named.connected(peer) : []
         return returned.map { .subscribed($0, peer, nil) } + report(.reported)
     }
 
-    /// Handles that a central has disconnected; `isLast` says whether no other central is connected.
+    /// Handles the end of a central's link; `isLast` is `true` if no other central is connected.
     mutating func disconnected(
         _ peer: Peer.ID, isBonded: Bool, isLast: Bool, at now: Duration
     ) -> [Action] {
@@ -162,7 +165,7 @@ struct Notifier<Socket: NotificationSocket> {
         return (isNew ? [.subscribed(key.attribute, key.peer, delivery)] : []) + room
     }
 
-    /// Closes the sockets for whose keys `isMeant` returns `true`.
+    /// Closes the sockets whose keys match, and reports that values can be sent again.
     private mutating func close(where isMeant: (NotificationSocketKey) -> Bool) -> [Action] {
         let closed = sockets.keys.filter(isMeant)
         for key in closed { sockets[key] = nil }
@@ -175,7 +178,7 @@ struct Notifier<Socket: NotificationSocket> {
         return Array(repeating: .confirmed(key.attribute, key.peer), count: socket.takeConfirmations())
     }
 
-    /// Handles that a socket has room again.
+    /// Handles that a socket has buffer space again.
     private mutating func writable(_ key: NotificationSocketKey) -> [Action] {
         guard let socket = sockets[key] else { return [] }
         socket.stopWaitingForRoom()
@@ -190,7 +193,7 @@ struct Notifier<Socket: NotificationSocket> {
         return (isDoubtful ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : []) + room
     }
 
-    /// Ends subscriptions whose sockets were closed some time ago without another explanation.
+    /// Ends the subscriptions whose sockets closed some time ago, if no other link ended at that time.
     mutating func resolveDoubts(at now: Duration) -> [Action] {
         let ended = named.doubtsOver(at: now).map { Action.unsubscribed($0.key, $0.peer) }
         return ended + (named.hasDoubts ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : [])
@@ -198,15 +201,17 @@ struct Notifier<Socket: NotificationSocket> {
 
     // MARK: The end of attributes and of the radio
 
-    /// Removes the subscriptions to an attribute that is not published any more.
+    /// Removes the subscriptions to an attribute that is no longer published.
     mutating func remove(_ key: AttributeKey) -> [Action] {
         unnamed[key] = nil
         named.remove(key)
         return close { $0.attribute == key }
     }
 
-    /// Handles that the radio was lost; subscriptions are kept only if the adapter was turned off and on
-    /// again.
+    /// Handles the loss of the radio.
+    ///
+    /// With `keepsSubscriptions`, subscriptions without a socket are kept, because the adapter was only
+    /// turned off.
     mutating func lost(keepsSubscriptions: Bool) -> [Action] {
         sockets = [:]
         named = SocketSubscriptions()
@@ -225,7 +230,7 @@ struct Notifier<Socket: NotificationSocket> {
 
     // MARK: Sending
 
-    /// Handles that there is room for more values.
+    /// Handles that more values can be sent.
     mutating func hasRoom() -> [Action] {
         guard room == .full else { return [] }
         room = .free
@@ -235,8 +240,8 @@ struct Notifier<Socket: NotificationSocket> {
     /// Decides how a value is sent, and writes it if it is sent through sockets.
     ///
     /// `centrals` are the addressed centrals, or `nil` for all subscribers; `outgoing` is the number of bytes
-    /// that wait for the bus. Adds a warning if the value may be cut. Throws `unsupported` if these centrals
-    /// cannot be addressed, or `valueTooLong` if the value is too long.
+    /// that are queued for the bus. Adds a warning if the value may be cut. Throws `unsupported` if these
+    /// centrals cannot be addressed, or `valueTooLong` if the value is too long.
     mutating func send(
         _ value: [UInt8], of attribute: (key: AttributeKey, uuid: BluetoothUUID), to centrals: [Peer.ID]?,
         connected: some Collection<CentralTable.Central>, outgoing: Int, at now: Duration,
@@ -294,7 +299,7 @@ struct Notifier<Socket: NotificationSocket> {
         return route
     }
 
-    /// Writes a value to the sockets of all these centrals; if one of them has no room, writes to none.
+    /// Writes a value to the sockets of all these centrals, or to none if one of them has no buffer space.
     private mutating func send(
         _ value: [UInt8], of key: AttributeKey, through peers: [Peer.ID]
     ) -> Sending {
@@ -313,8 +318,9 @@ struct Notifier<Socket: NotificationSocket> {
     }
 }
 
-/// Compares the length of a value with the links that it is sent over; bluetoothd cuts the value to ATT_MTU −
-/// 3 without an error.
+/// Determines whether a value is too long for the links over which it is sent.
+///
+/// bluetoothd cuts a value to ATT_MTU − 3 bytes without an error.
 private struct ValueLimit {
     private let count: Int
     private var limit: Int?
@@ -328,7 +334,7 @@ private struct ValueLimit {
     var isUncertain: Bool { isUnknown }
 
     mutating func apply(to centrals: some Sequence<CentralTable.Central>) {
-        // The default ATT_MTU: every link carries this.
+        // Every link carries a value that fits the default ATT_MTU.
         guard count > GATT.defaultMTU - GATT.notificationHeaderLength else { return }
         for central in centrals {
             if let mtu = central.mtu {

@@ -8,7 +8,7 @@ final class NotifySocket: NotificationSocket, Sendable {
     private let fileDescriptor: DBusFileDescriptor
     private let watch: GLibFileDescriptorWatch
 
-    /// Returns both ends of a new socket, or `nil` if the system has none left.
+    /// Returns both ends of a new socket, or `nil` if the system cannot make one.
     static func pair() -> (ours: DBusFileDescriptor, theirs: DBusFileDescriptor)? {
         var ends: [Int32] = [-1, -1]
         let type =
@@ -17,8 +17,10 @@ final class NotifySocket: NotificationSocket, Sendable {
         return (DBusFileDescriptor(owning: ends[0]), DBusFileDescriptor(owning: ends[1]))
     }
 
-    /// Watches the socket; calls `handler` on the executor when it has a confirmation or room, and when it
-    /// ends.
+    /// Watches the socket.
+    ///
+    /// `handler` is called on the executor when the socket has a confirmation or buffer space, and when it is
+    /// closed.
     init(
         _ fileDescriptor: DBusFileDescriptor,
         _ handler: @escaping @Sendable (GLibFileDescriptorWatch.Events) -> Void
@@ -47,7 +49,7 @@ final class NotifySocket: NotificationSocket, Sendable {
         Glibc.send(fileDescriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Reads the waiting confirmations, each of which is one byte, and returns their number.
+    /// Reads the received confirmations, which are one byte each, and returns their number.
     func takeConfirmations() -> Int {
         var buffer = [UInt8](repeating: 0, count: 64)
         var confirmations = 0

@@ -1,6 +1,6 @@
 import MynahDBus
 
-/// A change of bluetoothd's objects, which bluetoothd reports with a signal.
+/// A change of bluetoothd's objects, as a signal reports it.
 enum ObjectChange {
     /// Interfaces were added to an object, with their properties (`a{sa{sv}}`).
     case added(String, interfaces: DBusValue)
@@ -16,7 +16,7 @@ enum ObjectChange {
         }
     }
 
-    /// Whether the change may concern more than the properties of a device.
+    /// Whether the change may affect adapters, and not only the properties of a device.
     var concernsAdapters: Bool {
         if case .changed(_, let interface, _) = self { interface == BlueZ.adapter } else { true }
     }
@@ -35,7 +35,8 @@ enum ObjectChange {
         if case .removed(_, let interfaces) = self { interfaces.contains(BlueZ.device) } else { false }
     }
 
-    /// Reads a signal InterfacesAdded, InterfacesRemoved or PropertiesChanged; `nil` for other signals.
+    /// Parses a signal InterfacesAdded, InterfacesRemoved or PropertiesChanged, or returns `nil` for other
+    /// signals.
     init?(_ message: DBusMessage) {
         guard let values = try? message.values() else { return nil }
         if values.count == 2, let path = values[0].objectPathValue?.string {

@@ -2,8 +2,9 @@ import MynahCore
 import MynahDBus
 
 extension PendingRequests<MethodCall> {
-    /// Answers a request as the sink decided; if the sink answers later, keeps the request and returns its
-    /// number and the later answer.
+    /// Answers a request as the sink decided.
+    ///
+    /// If the sink postpones its answer, keeps the request, and returns its number and the pending answer.
     mutating func answer(
         _ request: Request, with answer: RadioAnswer
     ) -> (number: UInt64, answer: PendingAnswer)? {
@@ -17,8 +18,9 @@ extension PendingRequests<MethodCall> {
         return nil
     }
 
-    /// Refuses the pending requests of some centrals, or of all if the list contains `nil`, before their
-    /// links are ended.
+    /// Refuses the pending requests of some centrals before their links are ended.
+    ///
+    /// If the list contains `nil`, this refuses the requests of all centrals.
     ///
     /// Until `linksEnded` is called, a new request that the sink cannot answer at once is refused too.
     ///

@@ -28,12 +28,12 @@ struct PendingRequests<Call> {
 
     private var requests: [UInt64: Request] = [:]
     private var lastNumber: UInt64 = 0
-    /// The centrals whose links are being ended; `nil` in the set means all centrals.
+    /// The centrals whose links are being ended; if the set contains `nil`, all links are.
     private var ending: Set<Peer.ID?> = []
 
     var isEmpty: Bool { requests.isEmpty }
 
-    /// The time at which the next request is overdue, or `nil` if there is no request.
+    /// The earliest time at which a request is overdue, or `nil` if there is no request.
     var nextDue: Duration? { requests.values.lazy.map(\.due).min() }
 
     /// Adds a request, and returns its number.
@@ -43,7 +43,7 @@ struct PendingRequests<Call> {
         return lastNumber
     }
 
-    /// Removes and returns a request; returns `nil` if it is not pending any more.
+    /// Removes and returns a request, or returns `nil` if it is no longer pending.
     mutating func remove(_ number: UInt64) -> Request? {
         requests.removeValue(forKey: number)
     }
@@ -54,19 +54,20 @@ struct PendingRequests<Call> {
         ending = []
     }
 
-    /// Removes the requests of some centrals, or of all if the list contains `nil`, and returns them in the
-    /// order of their arrival.
+    /// Removes the requests of some centrals, and returns them in the order of their arrival.
     ///
-    /// Until `linksEnded` is called, no request of these centrals may wait for its answer.
+    /// If the list contains `nil`, this removes the requests of all centrals.
+    ///
+    /// Until `linksEnded` is called, the sink may not postpone its answer to these centrals.
     mutating func takeAll(ofLinksThatEnd centrals: [Peer.ID?]) -> [Request] {
         ending.formUnion(centrals)
         return removeAll { [self] in !mayWait($0.central) }
     }
 
-    /// Notes that links have ended, or could not be ended.
+    /// Handles that links have ended, or could not be ended.
     mutating func linksEnded(of centrals: [Peer.ID?]) { ending.subtract(centrals) }
 
-    /// Whether a request of a central may wait for its answer.
+    /// Whether the sink may postpone its answer to a request of a central.
     func mayWait(_ central: Peer.ID) -> Bool { !ending.contains(central) && !ending.contains(nil) }
 
     /// Removes the overdue requests, and returns them in the order of their arrival.

@@ -5,12 +5,12 @@ import MynahDBus
 struct PublishedAttribute {
     let path: ObjectPath
     let uuid: BluetoothUUID
-    /// The value that the radio returns by itself, or `nil` if the radio asks the sink.
+    /// The value with which the radio answers reads by itself, or `nil` if it asks the sink.
     var value: [UInt8]?
     let permissions: AttributePermissions
     /// The longest value that may be written, in bytes.
     let maximumLength: Int
-    /// The way of sending, or `nil` if the attribute supports both notifications and indications, or neither.
+    /// Notifications or indications, or `nil` if the attribute supports both or neither.
     let delivery: Delivery?
     /// Whether the characteristic supports notifications or indications.
     let sends: Bool
@@ -37,7 +37,7 @@ struct PublishedAttribute {
 }
 
 extension CharacteristicProperties {
-    /// The way of sending, or `nil` if the characteristic supports both, or neither.
+    /// Notifications or indications, or `nil` if the characteristic supports both or neither.
     fileprivate var delivery: Delivery? {
         switch intersection(.anyUpdate) {
         case .notify: .notification

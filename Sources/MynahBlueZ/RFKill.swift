@@ -6,14 +6,14 @@ import MynahSupport
 package struct RFKill: Sendable {
     /// A switch.
     package struct Switch: Hashable, Sendable {
-        /// The name of the adapter, such as `hci0`, or of a switch of the machine.
+        /// The name of the adapter, such as `hci0`, or of the machine's own switch.
         package var name: String
         /// Whether hardware or firmware has turned the switch off.
         package var isHard: Bool
         /// Whether software has turned the switch off.
         package var isSoft: Bool
 
-        /// The error of a radio that this switch blocks, or `nil` if the switch is on.
+        /// The error of a radio that this switch blocks, or `nil` if the switch blocks nothing.
         package var error: RadioError? {
             if isHard {
                 return RadioError(
@@ -32,7 +32,7 @@ package struct RFKill: Sendable {
     /// Makes the list of the switches in a directory.
     package init(directory: String = "/sys/class/rfkill") { self.directory = directory }
 
-    /// Returns the error if a switch blocks the adapter `hciN`, or `nil` if none does.
+    /// Returns the error of the switch that blocks the adapter `hciN`, or `nil` if none blocks it.
     func error(for adapter: String) -> RadioError? {
         switches { read("\($0)/name") == adapter }.lazy.compactMap(\.error).first
     }

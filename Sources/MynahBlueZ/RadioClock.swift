@@ -1,4 +1,4 @@
-/// The clock of the radio's parts, which counts from an arbitrary time.
+/// The clock of the radio's parts; the time counts from an arbitrary instant.
 enum RadioClock {
     static var now: Duration { zero.duration(to: .now) }
 

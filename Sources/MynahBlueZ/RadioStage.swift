@@ -2,13 +2,13 @@ import MynahCore
 
 /// The stages of a radio between its start and its stop.
 enum RadioStage {
-    /// The state of a radio from one start to its stop.
+    /// The data of a radio from one start to its stop.
     struct Session {
         let identity: DeviceIdentity
         let sink: any RadioSink
         /// The sink that answers reads and writes.
         var requestSink: any RadioSink
-        /// The number of the start, by which late work of an earlier start is recognized.
+        /// The number of the start, by which late results of an earlier start are recognized.
         let epoch: UInt64
     }
 
@@ -31,7 +31,8 @@ enum RadioStage {
     /// The sink that answers reads and writes, or `nil` if the radio is stopped.
     var requestSink: (any RadioSink)? { session?.requestSink }
 
-    /// Sets the sink that answers reads and writes; `nil` means the sink of all other events.
+    /// Sets the sink that answers reads and writes, or resets it to the sink of all other events if `sink` is
+    /// `nil`.
     mutating func setRequestSink(_ sink: (any RadioSink)?) {
         guard case .started(var session) = self else { return }
         session.requestSink = sink ?? session.sink
@@ -53,12 +54,12 @@ enum RadioStage {
         self = .starting(Session(identity: identity, sink: sink, requestSink: sink, epoch: last + 1))
     }
 
-    /// Notes that the start is complete.
+    /// Handles the completion of the start.
     mutating func started() {
         if case .starting(let session) = self { self = .started(session) }
     }
 
-    /// Begins to stop, and returns whether there is something to stop.
+    /// Begins to stop; returns `false` if the radio is stopped or stopping.
     mutating func stop() -> Bool {
         switch self {
         case .stopped, .stopping: return false
@@ -68,7 +69,7 @@ enum RadioStage {
         }
     }
 
-    /// Notes that the stop is complete.
+    /// Handles the completion of the stop.
     mutating func stopped() {
         self = .stopped(epoch: epoch)
     }

@@ -7,15 +7,16 @@ struct RadioTimers {
         case retry
         /// The notification rate allows another notification.
         case pace
-        /// A request has to be answered, because it has waited too long.
+        /// A pending request is overdue, and has to be answered with an error.
         case answer
-        /// The closing of a notification socket has to be explained now.
+        /// A notification socket closed some time ago, and no other reason was found: the central has
+        /// unsubscribed.
         case doubt
     }
 
     private let timers: [Name: GLibTimer]
 
-    /// Makes timers that send their names when their times have come.
+    /// Makes timers that send their names as events.
     init(_ send: @escaping BusEventHandler) {
         timers = Dictionary(
             uniqueKeysWithValues: Name.allCases.map { name in (name, GLibTimer { send(.timer(name)) }) })

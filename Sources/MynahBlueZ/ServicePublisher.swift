@@ -43,14 +43,15 @@ final class ServicePublisher {
         registry.removeAll()
     }
 
-    /// Sets a value that the radio returns by itself; with `nil`, the radio asks the sink for the value.
+    /// Sets the value with which the radio answers reads by itself, or has it ask the sink if `value` is
+    /// `nil`.
     func setValue(_ value: [UInt8]?, of key: AttributeKey) {
         registry.setValue(value, of: key)
     }
 
     // MARK: Recovery
 
-    /// Notes that bluetoothd has no application any more.
+    /// Records that bluetoothd no longer has any of the applications.
     func lost() {
         registry.forgetRegistrations()
     }
@@ -91,7 +92,7 @@ final class ServicePublisher {
             }
             do throws(DBusError) {
                 try await daemon.registerApplication(root, on: path)
-                // It was withdrawn meanwhile.
+                // The application was withdrawn meanwhile.
                 if !registry.registered(id) { await unregister(root, through: adapter) }
                 return
             } catch {

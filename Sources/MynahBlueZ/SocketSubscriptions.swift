@@ -1,7 +1,6 @@
 import MynahCore
 
-/// Keeps track of the centrals that subscribed through a notification socket, and of the sockets that are
-/// still open.
+/// Tracks the centrals that subscribed through a notification socket, and the sockets that are still open.
 ///
 /// bluetoothd up to 5.87 has two faults (bluez#1452). When a central without a bond disconnects, bluetoothd
 /// closes the socket of the wrong central. When a bonded central connects again, bluetoothd keeps its
@@ -13,8 +12,9 @@ struct SocketSubscriptions {
     enum Standing: Hashable {
         /// The socket is open.
         case open
-        /// The socket was closed while the central is connected: either the central has unsubscribed, or
-        /// bluetoothd has closed the wrong socket.
+        /// The socket was closed while the central is connected.
+        ///
+        /// Either the central has unsubscribed, or bluetoothd has closed the wrong socket.
         case doubtful(since: Duration)
         /// The subscriber has no socket, but receives changes of `Value`.
         case withoutSocket
@@ -25,11 +25,11 @@ struct SocketSubscriptions {
         case nobody
         case sockets([Peer.ID])
         case property
-        /// Some of the addressed centrals cannot be reached without reaching others.
+        /// Some of the addressed centrals can be reached only together with other centrals.
         case impossible
     }
 
-    /// The time after a socket was closed within which the end of another link explains it.
+    /// The longest time between the closing of a socket and the end of another link that explains it.
     static let doubtTime: Duration = .milliseconds(500)
 
     private var standings: [AttributeKey: [Peer.ID: Standing]] = [:]
@@ -39,16 +39,12 @@ struct SocketSubscriptions {
 
     func standing(of peer: Peer.ID, for key: AttributeKey) -> Standing? { standings[key]?[peer] }
 
-    /// Notes that a central has got a socket.
-    ///
-    /// Returns whether the central was not subscribed before.
+    /// Records that a central has a socket; returns whether the central was not subscribed before.
     mutating func acquired(_ key: AttributeKey, _ peer: Peer.ID) -> Bool {
         standings[key, default: [:]].updateValue(.open, forKey: peer) == nil
     }
 
-    /// Notes that bluetoothd has closed a socket.
-    ///
-    /// Returns whether the subscription may have ended.
+    /// Handles that bluetoothd has closed a socket; returns whether the subscription may have ended.
     mutating func hungUp(_ key: AttributeKey, _ peer: Peer.ID, at now: Duration) -> Bool {
         guard standings[key]?[peer] == .open else { return false }
         if let lastEnd, lastEnd.peer != peer, now - lastEnd.time < Self.doubtTime {
@@ -59,12 +55,12 @@ struct SocketSubscriptions {
         return true
     }
 
-    /// Notes the end of a central's link.
+    /// Handles the end of a central's link.
     mutating func disconnected(_ peer: Peer.ID, isBonded: Bool, at now: Duration) {
         lastEnd = (peer, now)
         for key in Array(standings.keys) {
             if let standing = standings[key]?.removeValue(forKey: peer), isBonded {
-                // Its socket closes with the link, and the subscription stays.
+                // The socket closes with the link, and the subscription stays.
                 if case .doubtful(let since) = standing, now - since >= Self.doubtTime { continue }
                 kept[key, default: []].insert(peer)
             }
@@ -76,9 +72,7 @@ struct SocketSubscriptions {
         }
     }
 
-    /// Notes that a central has connected.
-    ///
-    /// Returns the attributes to which the central is still subscribed.
+    /// Handles a new link to a central; returns the attributes to which the central is still subscribed.
     mutating func connected(_ peer: Peer.ID) -> [AttributeKey] {
         var keys: [AttributeKey] = []
         for key in kept.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -89,7 +83,7 @@ struct SocketSubscriptions {
         return keys
     }
 
-    /// Returns the subscriptions that have ended, because their sockets were closed and no other link ended
+    /// Removes and returns the subscriptions that have ended: their sockets closed, and no other link ended
     /// at that time.
     mutating func doubtsOver(at now: Duration) -> [(key: AttributeKey, peer: Peer.ID)] {
         var ended: [(key: AttributeKey, peer: Peer.ID)] = []
@@ -103,7 +97,7 @@ struct SocketSubscriptions {
         return ended
     }
 
-    /// Whether the closing of some socket is not explained yet.
+    /// Whether a socket closed for a reason that is not known yet.
     var hasDoubts: Bool {
         standings.values.contains { subscribers in
             subscribers.values.contains {
@@ -114,7 +108,7 @@ struct SocketSubscriptions {
 
     /// Returns how to send a value to these centrals, or to all subscribers if `centrals` is `nil`.
     ///
-    /// `hasUnnamed` says whether there are subscribers without a socket, whose names are not known.
+    /// `hasUnnamed` says whether there are subscribers without a socket, which cannot be identified.
     func route(_ key: AttributeKey, to centrals: [Peer.ID]?, hasUnnamed: Bool) -> Route {
         let subscribers = standings[key] ?? [:]
         guard let centrals else {
@@ -127,7 +121,7 @@ struct SocketSubscriptions {
         return named.count == subscribers.count && !hasUnnamed ? .property : .impossible
     }
 
-    /// Removes the subscriptions to an attribute that is not published any more.
+    /// Removes the subscriptions to an attribute that is no longer published.
     mutating func remove(_ key: AttributeKey) {
         standings[key] = nil
         kept[key] = nil

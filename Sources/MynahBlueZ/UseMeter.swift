@@ -1,10 +1,8 @@
 import MynahCore
 
-/// Counts the airtime that a radio on bluetoothd has used.
+/// Estimates the airtime that a radio on bluetoothd has used.
 ///
-/// bluetoothd does not report the packets of links.
-///
-/// This part has no I/O.
+/// bluetoothd does not report the packets of links. This part has no I/O.
 struct UseMeter {
     private var meter = RadioMeter()
     private var links: [Peer.ID: LinkMeter] = [:]
@@ -16,7 +14,7 @@ struct UseMeter {
         return use
     }
 
-    /// Notes an event of the radio.
+    /// Updates the estimate after an event of the radio.
     mutating func note(_ event: RadioEvent, at now: Duration) {
         switch event {
         case .connected(let peer): links[peer.id] = LinkMeter(at: now)
@@ -28,8 +26,9 @@ struct UseMeter {
         }
     }
 
-    /// Notes the advertising data that is sent from now on, and returns the report; without a reported
-    /// interval, no airtime can be counted.
+    /// Records the advertising data that is sent from now on, and returns the report.
+    ///
+    /// Without a reported interval, no airtime is counted.
     @discardableResult
     mutating func note(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
         var activity = RadioMeter.Activity()
@@ -40,7 +39,7 @@ struct UseMeter {
         return report
     }
 
-    /// Notes that the radio has stopped, so that nothing is sent any more.
+    /// Handles the radio's stop, after which nothing is sent.
     mutating func stop(at now: Duration) {
         note(.silent, at: now)
         for id in links.keys { note(.disconnected(id), at: now) }

@@ -7,8 +7,7 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// The advertising data that `show` prints: of an accessory, or of a phone whose app is in one or more
-/// states.
+/// The advertising data that `show` prints, of an accessory, or of a phone for one or more states of its app.
 struct AirView {
     /// The app's states with this advertising; empty for an accessory.
     var states: [Profile.App.StartState]
@@ -17,7 +16,7 @@ struct AirView {
     private(set) var scans: [ScanStatus] = []
     private let profile: Profile
 
-    /// The advertising in each state; states with the same advertising share one view.
+    /// The advertising for each state; states with the same advertising share one view.
     static func of(
         _ profile: Profile, in states: [Profile.App.StartState], on radio: KnownRadio
     ) throws(AdvertisementError) -> [AirView] {
@@ -47,7 +46,7 @@ struct AirView {
         return airs
     }
 
-    /// The source of the advertising interval if it is neither the profile nor the radio, or `nil`.
+    /// The source of the advertising interval, or `nil` if it is the profile or the radio.
     private var intervalSource: String? {
         guard let app = profile.app, let state = states.first, report.interval != nil else { return nil }
         let usual = PhoneAdvertising()
@@ -122,7 +121,7 @@ struct AirView {
         }
     }
 
-    /// The duration in milliseconds, so that it can be compared with others: `181.25 ms`.
+    /// The duration in milliseconds, such as `181.25 ms`, so that durations can be compared.
     private static func milliseconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return JSON.number(Double(seconds) * 1000 + Double(attoseconds) / 1e15).text + " ms"
@@ -142,7 +141,7 @@ struct AirView {
         return groups.map { "omitted: \($0.items.joined(separator: ", ")): \($0.reason)" }
     }
 
-    /// The name of an item; a UUID in a list is named by its position.
+    /// The name of an item; for a UUID in a list, with the UUID's name.
     private func name(of item: String) -> String {
         for (index, uuid) in (profile.advertising?.advertisement.serviceUUIDs ?? []).enumerated()
         where item == "serviceUUIDs[\(index)]" {

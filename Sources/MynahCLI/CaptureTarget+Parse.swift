@@ -3,13 +3,13 @@ import MynahRun
 
 import Glibc
 
-// How `--capture` is written.
+// The form of `--capture`.
 extension CaptureTarget {
     static let completion = CompletionKind.file(extensions: ["pcapng"])
 
     static func parse(_ text: String) throws -> CaptureTarget {
         if text == "-" { return .standardOutput }
-        // A program that has opened the file, or a shell's >(…), names its descriptor.
+        // A program that has opened the file, or a shell's >(…), passes its descriptor.
         guard text.hasSuffix(".pcapng") || text.hasPrefix("/dev/fd/") else {
             throw ValidationError(
                 """
@@ -20,7 +20,7 @@ extension CaptureTarget {
         return .file(text)
     }
 
-    /// The error if standard output cannot be used for the capture together with these events, or `nil`.
+    /// The error if the capture cannot be written to standard output together with these events, or `nil`.
     func problem(with events: EventFormat?) -> String? {
         guard self == .standardOutput else { return nil }
         if let events, events != .off {

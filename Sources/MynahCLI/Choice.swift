@@ -2,7 +2,7 @@ import ArgumentParser
 import MynahConsole
 import MynahSupport
 
-/// An option with one of several words; the error for another word suggests the nearest one.
+/// Parses options that accept one of several words; the error for another word suggests the nearest one.
 enum Choice {
     static func parse<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
     where Value.RawValue == String {
@@ -28,7 +28,7 @@ enum Choice {
         type.allCases.map(\.rawValue)
     }
 
-    /// The words, for the completion in a shell.
+    /// The completion of the words in a shell.
     static func completion<Value: RawRepresentable & CaseIterable>(of type: Value.Type) -> CompletionKind
     where Value.RawValue == String {
         .list(words(of: type))

@@ -3,7 +3,8 @@ import MynahSupport
 
 /// Checks the names of commands and of the verbs of `ctl` on a command line.
 ///
-/// The parser would report an unknown name as an unexpected argument, and ignore it after `help`.
+/// The parser would report an unknown name as an unexpected argument, and would ignore an unknown name after
+/// `help`.
 enum CommandNames {
     /// The options of `ctl` that may come before its verb, each with a value.
     private static let options = ["--control", "--control-token-file", "--format"]

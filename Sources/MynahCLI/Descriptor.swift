@@ -3,14 +3,13 @@ import MynahSupport
 
 import Glibc
 
-/// The file descriptors of the program's output.
+/// The file descriptors of standard input, output and error.
 enum Descriptor {
     private static let outputWasClosed = Lock(false)
 
     /// Opens /dev/null for each of standard input, output and error that is closed.
     ///
-    /// Otherwise the next opened file would get its number, and events would be written to the socket of the
-    /// bus.
+    /// Otherwise the next opened file would get its number, and output would be written to that file.
     static func openStandardOnes() {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
             if descriptor == 1 { outputWasClosed.withLock { $0 = true } }
@@ -53,13 +52,13 @@ enum StandardOutput {
     /// Whether a write has failed, or the reader has closed the output, so that nothing more is written.
     static var isOver: Bool { failure.withLock { $0 } != nil }
 
-    /// Returns when the reader has closed the output, or if the task is cancelled.
+    /// Waits until the reader has closed standard output, or the task is cancelled.
     static func waitUntilClosed() async {
         let (closing, closed) = AsyncStream.makeStream(of: Void.self)
-        // Without a thread, the next text that cannot be written has to end it.
+        // If no thread can be started, the output ends when a write fails.
         _ = SystemThread.attempt {
             SystemThread.blockSignals()
-            // Errors and hangups are reported although nothing is asked for.
+            // poll(2) always reports errors and hangups.
             var output = pollfd(fd: 1, events: 0, revents: 0)
             while poll(&output, 1, -1) < 0 {
                 guard errno == EINTR else { return }
@@ -78,8 +77,7 @@ enum StandardOutput {
         }
     }
 
-    /// The reason that a write failed, or `nil` if none did, or if the reader has closed the output because
-    /// it had read enough.
+    /// The reason that a write failed, or `nil` if none did, or if the reader has closed standard output.
     static var problem: String? {
         guard let code = failure.withLock({ $0 }), code != EPIPE else { return nil }
         return String(cString: strerror(code))

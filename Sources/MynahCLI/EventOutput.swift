@@ -4,17 +4,16 @@ import MynahSupport
 
 import Glibc
 
-/// Standard output for events, or standard error for log lines, written on a separate queue, so that a reader
-/// that does not read cannot stop the radio.
+/// Writes events to standard output, or log lines to standard error, on a separate queue.
 ///
-/// The buffer is limited. If it is full, writes are dropped, and their number is reported when there is room
-/// again.
+/// A reader that does not read therefore cannot stop the radio. The buffer is limited: if it is full, writes
+/// are dropped, and their number is reported when there is space again.
 final class EventOutput: Sendable {
     private struct State {
         var backlog: OutputBacklog
         var isGone = false
         var problem: String?
-        /// Whether a write should stop waiting for room, or `nil` if writes never wait.
+        /// The condition that ends a wait for buffer space, or `nil` if writes do not wait.
         var hasLeft: (@Sendable () -> Bool)?
     }
 
@@ -25,7 +24,7 @@ final class EventOutput: Sendable {
     private let state: Lock<State>
     private let whenGone: @Sendable () -> Void
 
-    /// Makes an output; `whenGone` is called once, when the reader has closed it.
+    /// Makes an output; `whenGone` is called once, when the reader has closed the descriptor.
     init(to descriptor: Int32 = 1, limit: Int = 8 << 20, whenGone: @escaping @Sendable () -> Void) {
         target = { Descriptor.write($0, to: descriptor) }
         queue = DispatchQueue(label: "mynah.events")
@@ -44,24 +43,24 @@ final class EventOutput: Sendable {
         state = Lock(State(backlog: OutputBacklog(limit: .max)))
     }
 
-    /// The number of writes that were dropped since the last call; 0 while there is no room to report it.
+    /// The number of writes that were dropped since the last call, or 0 while there is no space to report it.
     func takeDropped() -> Int { state.withLock { $0.backlog.takeDropped() } }
 
-    /// The error that ended the output, or `nil` if there is none or the reader has closed it.
+    /// The error that ended the output, or `nil` if there is none, or if the reader has closed the output.
     var problem: String? { state.withLock { $0.problem } }
 
-    /// Makes writes wait for room from now on, until `isOver` returns `true`.
+    /// Makes later writes wait for buffer space, until `isOver` returns `true`.
     func waitForReader(until isOver: @escaping @Sendable () -> Bool) {
         state.withLock { $0.hasLeft = isOver }
     }
 
-    /// Waits until there is room, if writes wait for it.
+    /// Waits for buffer space, if writes wait for it.
     private func waitForRoom(_ count: Int) {
         guard let isOver = state.withLock({ $0.hasLeft }) else { return }
         while state.withLock({ !$0.isGone && !$0.backlog.hasRoom(count) }), !isOver() { flush() }
     }
 
-    /// Writes soon; an urgent write has room even if other writes have none.
+    /// Queues a write; an urgent write is queued even if the buffer is full.
     func write(_ bytes: [UInt8], isUrgent: Bool = false) {
         waitForRoom(bytes.count)
         let isTaken = state.withLock { state in
@@ -78,14 +77,14 @@ final class EventOutput: Sendable {
             state.backlog.remove(bytes.count)
             guard let code, !state.isGone else { return false }
             state.isGone = true
-            // A reader may leave when it has seen enough.
+            // A reader may close the output when it has read enough.
             if code != EPIPE { state.problem = String(cString: strerror(code)) }
             return true
         }
         if isNews { whenGone() }
     }
 
-    /// Returns when everything is written, or when nothing was read for a second.
+    /// Waits until everything is written, or nothing was read for a second.
     func flush() {
         guard let queue else { return }
         let isWritten = DispatchSemaphore(value: 0)

@@ -8,16 +8,17 @@ import Glibc
 struct ImportOutput: Sendable {
     /// The folder for the files, or `nil` for standard output.
     let folder: String?
-    /// The file or the device that messages name.
+    /// The name of the file or the device, for messages.
     let subject: String
     let surroundings: Surroundings
-    /// Whether a number is appended to a name in use, as in `polar-h10-2`, because a recording cannot be made
-    /// again.
+    /// Whether a number is appended to a file name in use, as in `polar-h10-2`.
+    ///
+    /// This is for recordings, which cannot be made again.
     var numbersNames = false
 
     private static let recordingSuffix = ".jsonl"
 
-    /// Returns the name of the recording for the name of the device, or `nil` if no recording file is
+    /// Returns the name of the recording's file for the name of the device, or `nil` if no such file is
     /// written.
     var recordingFile: ((String) -> String)? {
         folder == nil ? nil : { newStem(of: $0) + Self.recordingSuffix }
@@ -27,7 +28,7 @@ struct ImportOutput: Sendable {
     func prepare() throws(ImportProblem) {
         guard let folder else { return }
         try makeFolder(folder)
-        // The slash lets a file of that name fail.
+        // With the slash, access(2) fails for a file of that name.
         guard access(folder + "/", W_OK | X_OK) == 0 else {
             let remedy = errno == ENOTDIR ? "--output takes a folder" : "name another with --output"
             throw ImportProblem(
@@ -50,7 +51,7 @@ struct ImportOutput: Sendable {
     func fail(_ message: String) { say("error", message) }
 
     private func say(_ kind: String, _ message: String) {
-        // Names of devices may have anything in them.
+        // Names of devices may contain any character.
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map {
             PrintableText.of(String($0))
         }
@@ -64,8 +65,9 @@ struct ImportOutput: Sendable {
         return stem.isEmpty ? "device" : String(stem)
     }
 
-    /// The name of the files for the name of a device, with a number if the name is in use and numbers are
-    /// allowed.
+    /// The name of the files for the name of a device, without a suffix.
+    ///
+    /// If the name is in use and `numbersNames` is `true`, a number is appended.
     private func newStem(of name: String) -> String {
         let stem = Self.stem(of: name)
         guard numbersNames, folder != nil else { return stem }
@@ -97,7 +99,7 @@ struct ImportOutput: Sendable {
 
     private func write(_ result: CaptureImport.Result, to folder: String) throws(ImportProblem) {
         try makeFolder(folder)
-        // The profile names its recording already.
+        // The profile already contains the name of its recording.
         let stem =
             result.recordingFile.map { String($0.dropLast(Self.recordingSuffix.count)) }
             ?? newStem(of: result.name)
@@ -111,7 +113,7 @@ struct ImportOutput: Sendable {
                     try result.recording.write { block throws(ImportProblem) in try file.write(block) }
                 }
             } catch {
-                // It names a file that is not there.
+                // The profile names a recording that was not written.
                 unlink(base + ".yaml")
                 throw error
             }
@@ -122,7 +124,7 @@ struct ImportOutput: Sendable {
         }
     }
 
-    /// Writes a file that does not exist yet, so that a profile edited by the user is not replaced.
+    /// Writes a new file; throws if it exists, because the user may have edited it.
     private func write(
         toNew path: String, _ body: (NewFile) throws(ImportProblem) -> Void
     ) throws(ImportProblem) {
@@ -131,14 +133,14 @@ struct ImportOutput: Sendable {
         do throws(ImportProblem) {
             try body(file)
         } catch {
-            // Half a file would be taken for a whole one.
+            // An incomplete file could be mistaken for a complete one.
             unlink(path)
             throw error
         }
     }
 }
 
-/// A file that did not exist before.
+/// A file that this program has created.
 private struct NewFile {
     let path: String
     let descriptor: Int32

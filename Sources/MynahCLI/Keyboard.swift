@@ -1,11 +1,11 @@
-// A source is made and ended from any thread; only its type does not say so.
+// A source can be made and ended on any thread; only its type does not declare that.
 @preconcurrency import Dispatch
 import MynahConsole
 import MynahSupport
 
 import Glibc
 
-/// The keyboard of the terminal on which a run was started, independent of the run's output.
+/// The keyboard of the terminal of a run, also if the run's output is not a terminal.
 final class Keyboard: Sendable {
     private struct State {
         var typed = TypedKeys()
@@ -29,7 +29,7 @@ final class Keyboard: Sendable {
     private enum Reading {
         case notYet
         case on
-        /// Another job has the terminal, and reading would stop the process.
+        /// Another job has the terminal, so that reading would stop the process.
         case paused
         case ended
     }
@@ -40,7 +40,8 @@ final class Keyboard: Sendable {
     private let use: Use
     private let reading = Lock(Reading.notYet)
 
-    /// Makes a reader of keys; `nil` if standard input is not a terminal, or if another job has the terminal.
+    /// Makes a reader of keys, or returns `nil` if standard input is not a terminal, or if another job has
+    /// it.
     ///
     /// For lines, nothing is read before `onInput` is called, so that early input is not lost.
     init?(for use: Use = .keys) {
@@ -64,11 +65,12 @@ final class Keyboard: Sendable {
         }
     }
 
-    /// The digits of a passkey that was not entered yet.
+    /// The digits of a passkey that were typed so far.
     var digits: String { state.withLock { $0.typed.digits } }
 
-    /// Adds a device that may ask for a passkey: while it does, digits belong to the passkey, and `entered`
-    /// is called with it.
+    /// Adds a device that may ask for a passkey.
+    ///
+    /// While `isAsked` returns `true`, typed digits form the passkey, and `entered` is called with it.
     func onPasskey(
         of device: ObjectIdentifier, isAsked: @escaping @Sendable () -> Bool,
         entered: @escaping @Sendable (UInt32) -> Void
@@ -81,7 +83,7 @@ final class Keyboard: Sendable {
         state.withLock { $0.passkeys.remove(device) }
     }
 
-    /// Sets a handler for keys about apps, including digits unless a passkey is asked for.
+    /// Sets a handler for keys that act on apps, including digits unless a device asks for a passkey.
     func onAppKey(_ handler: @escaping @Sendable (AppKey) -> Void) {
         state.withLock { $0.onAppKey = handler }
     }
@@ -91,7 +93,9 @@ final class Keyboard: Sendable {
         state.withLock { $0.onKey = handler }
     }
 
-    /// Sets a handler for all typed bytes instead of keys; `onEnd` is called when nothing more can be typed.
+    /// Sets a handler for all typed bytes, which are then not handled as keys.
+    ///
+    /// `onEnd` is called when nothing more can be typed.
     func onInput(_ handler: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.onInput = handler
@@ -106,7 +110,7 @@ final class Keyboard: Sendable {
         return owner == -1 || owner == getpgrp()
     }
 
-    /// Sets the terminal so that each key is received at once and not shown; Ctrl-C stays a signal.
+    /// Sets the terminal so that each key is received at once and not echoed; Ctrl-C still sends a signal.
     private func takeKeys() {
         guard use != .plainLines else { return }
         var settings = saved
@@ -114,7 +118,7 @@ final class Keyboard: Sendable {
         tcsetattr(0, TCSANOW, &settings)
     }
 
-    /// Sets the terminal again after the process was stopped; returns whether the process has the terminal.
+    /// Sets the terminal again after the process was stopped.
     ///
     /// Returns `false` if another job has the terminal, or after `end`.
     func takeAgain() -> Bool {
@@ -139,7 +143,7 @@ final class Keyboard: Sendable {
         reading.withLock { reading in
             guard reading != .ended else { return }
             keys.cancel()
-            // A source is not let go before it was begun, nor while it is suspended.
+            // Dispatch does not release a source that was never activated, or that is suspended.
             switch reading {
             case .notYet: keys.activate()
             case .paused: keys.resume()
@@ -151,7 +155,7 @@ final class Keyboard: Sendable {
 
     /// Restores the settings of the terminal, on any thread.
     ///
-    /// A job in the background has restored them already.
+    /// Does nothing in the background, because a job there has already restored them.
     func giveBack() {
         guard use != .plainLines, Self.isInForeground else { return }
         var settings = saved
@@ -194,8 +198,9 @@ final class Keyboard: Sendable {
         }
     }
 
-    /// The typed keys without escape sequences, such as those of arrow and function keys, which contain
-    /// letters and digits.
+    /// Returns the typed keys without escape sequences.
+    ///
+    /// The sequences of arrow and function keys contain letters and digits.
     private static func plainKeys(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var rest = bytes
         var keys: [UInt8] = []

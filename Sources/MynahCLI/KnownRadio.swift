@@ -5,15 +5,15 @@ import MynahFaults
 import MynahLifecycle
 import MynahProfiles
 
-/// The radios for `check` and `show`, which use no radio, but know the capabilities of each.
+/// The radios that `check` and `show` assume; these commands use only the radios' capabilities.
 enum KnownRadio: String, CaseIterable {
     case virtual
     case bluez
 
-    /// The version of BlueZ that checks assume, so that a result does not depend on the machine.
+    /// The version of BlueZ that checks assume, so that their results do not depend on the machine.
     static let bluezVersion = BlueZVersion.oldest
 
-    /// The capabilities, as far as they are known without the radio.
+    /// The capabilities that the radio has on any machine.
     var capabilities: RadioCapabilities {
         switch self {
         case .virtual: RadioCapabilities(name: "the device itself")
@@ -29,7 +29,7 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// The report of the radio's advertising for a phone and its apps.
+    /// The radio's advertising report for a phone and its apps.
     func report(_ phone: PhoneAdvertisement) throws(AdvertisementError) -> AdvertisingReport {
         let omitted = phone.omitted.flatMap { $0 }
         guard let advertisement = phone.advertisement else {
@@ -43,7 +43,7 @@ enum KnownRadio: String, CaseIterable {
         return report
     }
 
-    /// The report of the radio's advertising, with these capabilities.
+    /// The radio's report for an advertisement, with these capabilities, or with the default ones for `nil`.
     func report(
         _ advertisement: Advertisement, _ known: RadioCapabilities? = nil
     ) throws(AdvertisementError) -> AdvertisingReport {
@@ -88,7 +88,7 @@ enum KnownRadio: String, CaseIterable {
         return issues
     }
 
-    /// The parts of an app's advertising that an iPhone would send, but not this radio, each once.
+    /// The issues about parts of an app's advertising that an iPhone would send and this radio does not.
     private func losses(of profile: Profile) -> [ProfileIssue] {
         guard self == .bluez else { return [] }
         var losses: [(loss: AdvertisingReport.Omission, states: [String])] = []

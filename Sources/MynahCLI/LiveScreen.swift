@@ -1,4 +1,4 @@
-// A source is made and ended from any thread; only its type does not say so.
+// A source can be made and ended on any thread; only its type does not declare that.
 @preconcurrency import Dispatch
 import MynahConsole
 import MynahEmulator
@@ -31,7 +31,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         enterScreen()
     }
 
-    /// Changes the model, and redraws it soon.
+    /// Changes the model, and schedules a redraw.
     func change(_ change: @Sendable (inout Model) -> Void) {
         plan(
             state.withLock { state in
@@ -40,7 +40,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
             })
     }
 
-    /// Shows a message at the bottom, which also stays on the terminal at the end.
+    /// Shows a message at the bottom, which stays on the terminal after the end.
     private func note(_ text: String) {
         plan(
             state.withLock { state in
@@ -51,7 +51,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
 
     private func hurry() { plan(state.withLock { $0.turns.hurry() }) }
 
-    /// Restores the terminal, and prints the last lines.
+    /// Restores the terminal, and prints the summary and the last messages.
     func end() {
         StandardError.divert(to: nil)
         keyboard.end()
@@ -63,7 +63,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         for note in notes { StandardError.print(note) }
     }
 
-    /// The use of the terminal, for signals that end, stop and continue the process.
+    /// The functions that restore and set the terminal when the process stops and continues.
     var use: Signals.TerminalUse {
         .init(giveBack: { self.giveBack() }, takeAgain: { self.takeAgain() })
     }
@@ -96,7 +96,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
             Descriptor.write(Array(text.utf8), to: 1)
             isWritten.signal()
         }
-        // A terminal that takes nothing, as after Ctrl-S, does not keep the process from ending.
+        // A terminal that accepts no output, as after Ctrl-S, must not keep the process from ending.
         if waits { _ = isWritten.wait(timeout: .now() + .seconds(1)) }
     }
 
@@ -123,7 +123,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
             let notes = state.notes.bottom(height: height).map { ScreenLine.cut($0, width) }
             let room = height - notes.count
             let lines = state.model.lines(width: width, height: room, now: .now(), digits: keyboard.digits)
-            // A rate goes down without an event.
+            // A displayed rate falls without an event.
             let next = state.turns.drawn(isMoving: state.model.isMoving(now: .now()))
             return (lines.prefix(room) + notes, next)
         }

@@ -1,13 +1,13 @@
 import Logging
 import MynahEmulator
 
-/// Writes log lines to standard error, with times as in events.
+/// Writes log lines to standard error, with times in the form of events.
 struct Logs: LogHandler {
     let label: String
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
 
-    /// Makes loggers write lines of at least this level, and queues standard error.
+    /// Makes loggers write lines of at least this level, on the queue of standard error.
     static func begin(_ level: LogLevel) {
         StandardError.beginQueue()
         let level = level.level

@@ -63,7 +63,8 @@ struct MynahCommand: AsyncParsableCommand {
         return end.status
     }
 
-    /// Runs a command given by its words; returns its exit status, and the text that the caller has to print.
+    /// Runs a command given by its words, and returns its exit status and the text that the caller has to
+    /// print.
     static func play(
         _ words: [String], in surroundings: Surroundings
     ) async -> (status: Int32, text: String) {
@@ -106,8 +107,7 @@ enum Exit {
         failure("standard output cannot be written: \(problem)")
     }
 
-    /// Ends a command with status 1 if its capture is incomplete, so that nobody takes the file for a
-    /// complete one.
+    /// Throws if a capture is incomplete, so that the command ends with status 1.
     ///
     /// `isSaid` is `true` if the error was already printed to standard error.
     static func check(capture error: RadioError?, isSaid: Bool) throws {
@@ -115,7 +115,7 @@ enum Exit {
         throw isSaid ? problems : failure("\(error)")
     }
 
-    /// Returns the result of `body`; an error of it ends the command.
+    /// Returns the result of `body`; an error that `body` throws ends the command with a message.
     static func reportingErrors<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws -> Value {
         do throws(Failure) {
             return try body()
@@ -124,10 +124,10 @@ enum Exit {
         }
     }
 
-    /// The error of wrong usage, in the form of the parser, which has finished when a command runs.
+    /// The error of wrong usage that a command finds, in the form of the parser's errors.
     static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> CommandFailure {
         let name = command.configuration.commandName ?? ""
-        // Words of the command line may have characters that a terminal acts on.
+        // Words of the command line may contain control characters for terminals.
         let text = """
             error: \(PrintableText.of(message))
             Usage: \(MynahCommand.usageString(for: command))

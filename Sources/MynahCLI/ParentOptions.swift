@@ -5,7 +5,7 @@ import MynahSupport
 
 import Glibc
 
-/// The options for a command that another program starts for its own use.
+/// The options of a command that another program starts for its own use, and that ends with that program.
 struct ParentOptions {
     var withParent: Bool
     var withPipe: Int32?
@@ -23,9 +23,9 @@ struct ParentOptions {
         return descriptor
     }
 
-    /// Interrupts a command when the process or pipe named by the options has ended.
+    /// Interrupts the command when its parent process has ended, or its pipe is closed.
     func follow(in surroundings: Surroundings) {
-        // A command on a stage has no process of its own.
+        // A command without a process of its own has no parent process.
         guard surroundings.texts == nil else { return }
         let end: @Sendable (String) -> Void = { reason in
             surroundings.say(reason)
@@ -63,7 +63,7 @@ struct ParentOptions {
 
     /// Creates the directory for the control API's socket; returns `nil` if it existed.
     ///
-    /// If the directory cannot be created, the error is reported when the socket is created.
+    /// If this fails, the error is reported when the socket is created.
     func makeDirectory(for control: ControlPlan?) -> MadeDirectory? {
         guard withParent || withPipe != nil, case .unix(let path)? = control?.address else { return nil }
         let directory = Directory.parent(of: path)
@@ -71,7 +71,7 @@ struct ParentOptions {
     }
 }
 
-/// A descriptor that shows the end of a process or pipe, with a sentence for it.
+/// A file descriptor that shows the end of a process or pipe, with the message for that end.
 private struct WatchedEnd: Sendable {
     private var descriptor: Int32
     private var events: Int16
@@ -82,7 +82,9 @@ private struct WatchedEnd: Sendable {
         (self.descriptor, self.events, self.reason) = (descriptor, events, reason)
     }
 
-    /// Calls `body` once, with the reason of the first end; returns `false` if no thread can be started.
+    /// Calls `body` once, with the message of the first process or pipe that ends.
+    ///
+    /// Returns `false` if no thread can be started.
     static func wait(for ends: [WatchedEnd], _ body: @escaping @Sendable (String) -> Void) -> Bool {
         SystemThread.attempt {
             SystemThread.blockSignals()
@@ -103,11 +105,12 @@ private enum ParentProcess {
     case ended(String)
     case unknown(String)
 
-    /// Finds the parent process, and opens a descriptor of it, which becomes readable when the process has
-    /// ended.
+    /// Finds the parent process, and opens a descriptor of it.
+    ///
+    /// The descriptor becomes readable when the process has ended.
     ///
     /// The kernel's signal for this, PR_SET_PDEATHSIG, is sent when the thread that started this process
-    /// ends, which may be earlier.
+    /// ends. That may be before the end of the parent process.
     static func find() -> ParentProcess {
         let parent = getppid()
         guard parent != 0 else {
@@ -115,7 +118,7 @@ private enum ParentProcess {
         }
         let descriptor = open(parent)
         let number = errno
-        // It has ended meanwhile, and its number may be another process's.
+        // The parent may have ended meanwhile, and its number may belong to another process.
         guard getppid() == parent, !isAdopter(parent) else {
             if descriptor >= 0 { close(descriptor) }
             return .ended("the process that started this one has ended (--with-parent)")
@@ -130,11 +133,11 @@ private enum ParentProcess {
         return .running(descriptor: descriptor)
     }
 
-    /// Whether the parent is not the process that started this one, but adopted it after that one had ended.
+    /// Whether the parent has adopted this process, after the process that started it had ended.
     ///
-    /// Process 1 adopts such a process, or the nearest ancestor that asked for that, as a user's systemd
-    /// does. A process is in the session of the one that started it, which may be process 1, for example in a
-    /// container. For the leader of a session, this cannot be found out.
+    /// Process 1, or the nearest ancestor that requested this, such as a user's systemd, adopts such a
+    /// process. A process is in the session of the process that started it, which may be process 1, for
+    /// example in a container. For the leader of a session, this cannot be found out.
     private static func isAdopter(_ parent: pid_t) -> Bool {
         let own = getsid(0)
         guard own != getpid() else { return false }
@@ -142,14 +145,15 @@ private enum ParentProcess {
         return session < 0 ? errno == ESRCH : session != own
     }
 
-    /// Opens a descriptor of a process, or returns -1 and sets `errno`: pidfd_open(2), which C libraries have
-    /// only since glibc 2.36.
+    /// Opens a descriptor of a process, or returns -1 and sets `errno`.
+    ///
+    /// C libraries have pidfd_open(2) only since glibc 2.36.
     private static func open(_ process: pid_t) -> Int32 {
         guard let address = dlsym(nil, "syscall") else {
             errno = ENOSYS
             return -1
         }
-        // The same number on every architecture.
+        // The number of the system call is the same on every architecture.
         return Int32(unsafeBitCast(address, to: SystemCall.self)(434, Int(process), 0))
     }
 }

@@ -3,8 +3,9 @@ import MynahProfiles
 
 /// Loads the profiles for a command, and prints their problems.
 enum ProfileLoading {
-    /// Loads the profiles of files and folders; throws the exit code if there are errors, after `print` got
-    /// all of them.
+    /// Loads the profiles of files and folders.
+    ///
+    /// `print` gets all errors and warnings. If there are errors, throws the exit code.
     static func load(_ paths: [String], _ print: (String) -> Void) throws -> [Profile] {
         var profiles: [Profile] = []
         var hasErrors = false
@@ -24,9 +25,9 @@ enum ProfileLoading {
         return profiles
     }
 
-    /// The profile files for an argument: those of a folder, or the file itself.
+    /// The profile files of a folder, or the file itself.
     ///
-    /// Returns none after an error, which is printed.
+    /// After an error, prints it, sets `hasErrors` and returns no files.
     static func files(of path: String, _ hasErrors: inout Bool, _ print: (String) -> Void) -> [String] {
         do throws(ProfileIssues) {
             return try ProfileFiles.expanding(path)

@@ -6,7 +6,7 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// A profile in the form in which `show` prints it.
+/// Formats a profile as `show` prints it.
 enum ProfileView {
     static func json(of profile: Profile, _ airs: [AirView]) -> JSON {
         let air = airs.first
@@ -98,7 +98,7 @@ enum ProfileView {
         return .object(members)
     }
 
-    /// The rules for sending the values, by the names of the keys, if they are not the default.
+    /// The differences from the default rules for sending the values, by the names of the keys.
     private static func updates(of characteristic: Profile.Characteristic) -> [(name: String, word: String)] {
         let subscription: [(String, String)] =
             switch characteristic.updates.subscription {
@@ -109,12 +109,12 @@ enum ProfileView {
         return subscription + (characteristic.updates.isInPieces ? [("pieces", "mtu")] : [])
     }
 
-    /// The layout of a characteristic's value, or `nil` if it is not known.
+    /// The layout of a characteristic's value, or `nil` if none is known.
     private static func layout(of characteristic: Profile.Characteristic) -> ValueLayout? {
         characteristic.layout ?? KnownLayouts.layout(of: characteristic.uuid)
     }
 
-    /// The unambiguous name of an attribute.
+    /// The unambiguous name of an attribute, as a member of its object.
     private static func path(of position: AttributeTree.Position, _ tree: AttributeTree) -> JSON.Member {
         .init("path", .string(tree.path(of: position)))
     }
@@ -146,7 +146,7 @@ enum ProfileView {
         return lines
     }
 
-    /// The limits for links, by the names of the keys.
+    /// The limits for links that the profile sets, by the names of the keys.
     static func limits(of profile: Profile) -> [(name: String, number: Int)] {
         let device = profile.device
         let (mtu, keySize) = (profile.marks["mtu"], profile.marks["security.keySize"])
@@ -186,7 +186,7 @@ enum ProfileView {
             }
     }
 
-    /// The UUID, with `~N` if others have the same UUID, and the SIG's name.
+    /// The UUID and the SIG's name, with `~N` if several attributes have the same UUID.
     private static func name(
         of position: AttributeTree.Position, _ tree: AttributeTree, _ uuid: BluetoothUUID
     ) -> String {

@@ -4,7 +4,7 @@ import MynahHCI
 import MynahRun
 import MynahSupport
 
-// How `--radio` is written.
+// The form of `--radio`.
 extension RadioChoice {
     private static let deviceWords = ["auto", "bluez", "virtual", "netsim"]
     private static let phoneWords = ["auto", "virtual", "netsim"]
@@ -12,17 +12,16 @@ extension RadioChoice {
     /// The transports that `hci:` supports, for a help text.
     static var transports: String { HCITransportAddress.forms.joined(separator: ", ") }
 
-    /// The choices for a device, for the completion in a shell.
+    /// The completion of the choices for a device in a shell.
     static let completion = completion(deviceWords)
-    /// The choices for a phone, for the completion in a shell.
+    /// The completion of the choices for a phone in a shell.
     static let phoneCompletion = completion(phoneWords)
 
     private static func completion(_ words: [String]) -> CompletionKind {
         .list(words + ["netsim:instance=N"] + HCITransportAddress.forms.map { "hci:\($0)" })
     }
 
-    /// The choice with a clock: with virtual time, which has an air of its own, `auto` selects the virtual
-    /// radio.
+    /// The choice for a run with this time; with virtual time, `auto` selects the virtual radio.
     func chosen(in time: RunTime) -> RadioChoice {
         self == .auto && time.clock.virtual != nil ? .virtual : self
     }

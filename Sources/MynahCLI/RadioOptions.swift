@@ -3,8 +3,8 @@ import ArgumentParser
 
 /// The options of every command that uses a radio, and those for its end.
 ///
-/// Debug builds check options at each parse: those in a group 25 times, and those in a nested group 125
-/// times. So groups are not nested.
+/// Groups of options are not nested: at each parse, debug builds check a group's options 25 times, and a
+/// nested group's 125 times.
 struct RadioOptions<Side: RadioSide>: ParsableArguments {
     @Option(
         help: ArgumentHelp("\(Side.radioHelp)", valueName: "radio"), completion: Side.completion,
@@ -47,7 +47,7 @@ protocol RadioSide {
     static var parse: @Sendable (String) throws -> RadioChoice { get }
 }
 
-/// A command that plays a device, or the phone of apps.
+/// A command that plays a device, or a phone with apps.
 enum DeviceSide: RadioSide {
     static let radioHelp = """
         auto, bluez, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes BlueZ if \

@@ -4,7 +4,7 @@ import Glibc
 
 /// Writes the file of `--report`.
 enum ReportFile {
-    /// The reason that a report cannot be written to a file, as far as it can be found in advance, or `nil`.
+    /// The reason that a report cannot be written to a file, or `nil` if none was found in advance.
     private static func problem(with path: String) -> String? {
         var status = stat()
         if path.isEmpty { return "the path is empty; name a file for --report" }
@@ -18,11 +18,11 @@ enum ReportFile {
         return "\(path) cannot be written: \(String(cString: strerror(errno)))"
     }
 
-    /// Writes the report in one step; throws if that fails.
+    /// Replaces the file by the report in one step.
     static func write(_ text: String, to path: String) throws(KeptFile.Problem) {
         if let problem = problem(with: path) { throw KeptFile.Problem(description: problem) }
         try KeptFile(path: path).replace(Array(text.utf8))
-        // It is for others too, unlike what a program keeps for itself.
+        // Other users may read the report, unlike the files that the program keeps.
         let mask = umask(0o077)
         umask(mask)
         chmod(path, 0o666 & ~mask)

@@ -95,7 +95,7 @@ struct RunCommand: StagedCommand {
     var state: RunState?
 
     @Option(
-        // A time in the past begins with a dash, and is not an option.
+        // A time in the past begins with a dash, and the parser must not interpret it as an option.
         name: .customLong("at"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
@@ -177,15 +177,15 @@ struct RunCommand: StagedCommand {
         return radios
     }
 
-    /// The options before their devices are known.
+    /// The parsed options that need no profile.
     private struct Wishes {
         var actions: [PlannedAction]
         var matches: [EventMatch]
         var timeout: Duration?
     }
 
-    // Not in `validate()`, which runs before the parser reports an unknown option: its value would be
-    // taken for a profile.
+    // This is not done in `validate()`, which runs before the parser reports an unknown option: the value of
+    // that option would be interpreted as a profile.
     private func wishes() throws -> Wishes {
         if let problem = RadioPlan.problem(withAdapters: adapter) {
             throw Exit.wrongUsage(problem, of: Self.self)
@@ -277,7 +277,7 @@ struct RunCommand: StagedCommand {
             format: events ?? (options.capture == .standardOutput ? .off : .text), for: plan,
             in: surroundings, hasScreen: time.clock.virtual?.pace != .fast,
             isPatient: time.clock.virtual != nil, signals: signals)
-        // No other run may use its state directory until this one has ended.
+        // No other run may use the state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
         let directory = options.parent.makeDirectory(for: plan.control)
         defer { directory?.remove() }
@@ -295,7 +295,7 @@ struct RunCommand: StagedCommand {
         if unwritten != nil { throw Exit.problems }
     }
 
-    /// The advice for an error of BlueZ, or `nil` if there is none.
+    /// The advice for an error of the BlueZ radio, or `nil` if there is none.
     private static func hint(for code: RadioError.Code) -> String? {
         switch code {
         case .noAdapter, .unreachable, .timedOut:

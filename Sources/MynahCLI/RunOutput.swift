@@ -19,16 +19,16 @@ final class RunOutput: RunObserver, RunKeys {
         var call: @Sendable () -> Void
     }
 
-    /// The phones to which keys apply.
+    /// The state of the keys for apps.
     private struct Keys {
         var apps: AppKeys
-        /// The streams of input for each emulator.
+        /// The stream of key input for each emulator.
         var asked: [ObjectIdentifier: AsyncStream<KeyedAction>.Continuation] = [:]
     }
 
     private let kind: Kind
     private let namesDevices: Bool
-    /// The keyboard for apps and passkeys, or `nil` if there is no terminal.
+    /// The keyboard for keys and passkeys, or `nil` if there is no terminal.
     private let keyboard: Keyboard?
     private let keys: Lock<Keys>
     /// The clock of the current run.
@@ -38,8 +38,7 @@ final class RunOutput: RunObserver, RunKeys {
 
     /// Makes an output; with `isPatient`, a slow reader delays the run, and no event is dropped.
     ///
-    /// `signals` are those of the command's own process, whose terminal is used, or `nil` if the command has
-    /// no process of its own.
+    /// `signals` are the signals of the command's own process, or `nil` if the command has none.
     init(
         format: EventFormat, for plan: RunPlan, in surroundings: Surroundings, hasScreen: Bool = true,
         isPatient: Bool = false, signals: Signals?
@@ -179,10 +178,10 @@ final class RunOutput: RunObserver, RunKeys {
         asked?.finish()
     }
 
-    /// Plays a run that reports its events here; returns the result.
+    /// Plays a run whose events this output prints, and returns the result.
     func play(_ plan: RunPlan, _ radios: RadioPlan, _ time: RunTime = .real) async -> RunEnd {
         clock.withLock { $0 = time.clock }
-        // Time that jumps does not wait for a key.
+        // With a fast clock, the time does not wait for keys.
         let keys = time.clock.virtual?.pace == .fast ? nil : self
         let outputs = RunOutputs([self], keys: keys) { [surroundings] in surroundings.say($0) }
         return await RunSession(
@@ -190,7 +189,7 @@ final class RunOutput: RunObserver, RunKeys {
         ).play()
     }
 
-    /// The error that ended the output, or `nil` if there is none or the reader has closed it.
+    /// The error that ended the output, or `nil` if there is none, or if the reader has closed the output.
     var problem: String? {
         switch kind {
         case .text(let output), .json(let output): output.problem
@@ -198,7 +197,7 @@ final class RunOutput: RunObserver, RunKeys {
         }
     }
 
-    /// Restores the terminal, or returns when all output is written.
+    /// Restores the terminal, or waits until all output is written.
     func end() {
         switch kind {
         case .screen(let screen): screen.end()

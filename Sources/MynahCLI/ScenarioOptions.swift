@@ -21,7 +21,7 @@ struct ScenarioOptions: ParsableArguments {
         completion: .file(extensions: ["xml"]))
     var report: String?
 
-    /// The problem of options that cannot be combined, or `nil`.
+    /// The error for options that cannot be combined, or `nil`.
     func problem(hasUntil: Bool) -> String? {
         if report != nil, scenario == nil { return "--report is about a scenario, and needs --scenario" }
         if scenario != nil, hasUntil {
@@ -30,7 +30,7 @@ struct ScenarioOptions: ParsableArguments {
         return nil
     }
 
-    /// Writes a report to the file of `--report`, if both exist; returns the error, or `nil`.
+    /// Writes a report to the file of `--report`, if there are both; returns the error, or `nil`.
     func write(_ text: String?) -> CommandFailure? {
         guard let report, let text else { return nil }
         do throws(KeptFile.Problem) {
@@ -42,7 +42,7 @@ struct ScenarioOptions: ParsableArguments {
     }
 }
 
-/// The names of the scenarios in the profiles of a command line.
+/// The names of the scenarios in the profiles on a command line.
 private func scenarioNames(_ words: [String]) -> [String] {
     let files = words.map(CompletionWords.unquoted).filter { word in
         [".yaml", ".yml", ".json"].contains { word.hasSuffix($0) }

@@ -60,7 +60,7 @@ struct ShowCommand: StagedCommand {
         switch format {
         case .json: surroundings.print(ProfileView.json(of: profile, airs).prettyText)
         case .text:
-            // Line by line: a profile's names may have anything in them.
+            // The text is printed line by line, because a profile's names may contain any character.
             for line in ProfileView.text(of: profile, airs) { surroundings.print(PrintableText.of(line)) }
         }
     }

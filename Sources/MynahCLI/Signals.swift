@@ -3,9 +3,9 @@ import MynahSupport
 
 import Glibc
 
-// Any thread may be the one that the kernel interrupts: Dispatch keeps one that has every signal open, so
-// that blocking them elsewhere and waiting for them would end the process. The handler writes the signal's
-// number into this pipe.
+// The kernel may interrupt any thread, because Dispatch keeps a thread that blocks no signal. So blocking the
+// signals in the other threads and waiting for them would end the process. Instead the handler writes the
+// signal's number to this pipe.
 private let arrivals: (read: Int32, write: Int32) = {
     var ends: [Int32] = [-1, -1]
     return pipe(&ends) == 0 ? (ends[0], ends[1]) : (-1, -1)
@@ -26,7 +26,7 @@ private func nextArrival() -> Int32 {
 
 /// Handles the signals that end a run and that stop the process.
 final class Signals: Sendable {
-    /// The interruption that follows a signal.
+    /// The object through which a signal interrupts the run.
     let interruption: Interruption
     private let terminal = Lock<TerminalUse?>(nil)
 
@@ -47,7 +47,7 @@ final class Signals: Sendable {
                 Signals.unblock([SIGINT, SIGTERM])
                 let first = signals.nextEnd()
                 signals.interruption.interrupt(by: first == SIGINT ? .quit : .terminated)
-                // A second signal ends the process at once, also while services are being withdrawn.
+                // A second signal ends the process at once, even while services are being withdrawn.
                 let number = signals.nextEnd()
                 signals.terminal.withLock { $0 }?.giveBack()
                 _exit(128 + number)
@@ -56,7 +56,7 @@ final class Signals: Sendable {
         pthread_detach(thread)
     }
 
-    /// Functions that restore a terminal before the process ends or stops, and set it again when the process
+    /// Functions that restore the terminal before the process ends or stops, and set it again when it
     /// continues.
     ///
     /// The terminal must be set again because a shell changes its settings in the meantime.
@@ -65,13 +65,14 @@ final class Signals: Sendable {
         var takeAgain: @Sendable () -> Void
     }
 
-    /// Sets the functions to call, on a separate thread, when the process stops and when it continues.
+    /// Sets the functions for the terminal, which are called on a separate thread when the process stops or
+    /// continues.
     func looksAfter(_ use: TerminalUse) {
         terminal.withLock { $0 = use }
         for number in [SIGTSTP, SIGCONT] { Self.hearUnlessIgnored(number) }
     }
 
-    /// Handles a signal, unless the process was started with it ignored, as `nohup` does with SIGHUP.
+    /// Handles a signal, unless the process was started with the signal ignored, as `nohup` does with SIGHUP.
     private static func hearUnlessIgnored(_ number: Int32) {
         let before = signal(number, SIG_IGN)
         // Functions cannot be compared.
@@ -98,7 +99,7 @@ final class Signals: Sendable {
                 use?.giveBack()
                 stop()
                 use?.takeAgain()
-            // It may have been stopped by SIGSTOP, which no process hears.
+            // The process may have been stopped by SIGSTOP, which cannot be handled.
             case SIGCONT: use?.takeAgain()
             default: return number
             }

@@ -15,17 +15,17 @@ enum StandardError {
 
     private static let state = Lock(State())
 
-    /// Queues all later text, which is then written on another thread.
+    /// Queues all later text, which another thread then writes.
     static func beginQueue() {
         state.withLock { state in
             if state.queue == nil { state.queue = EventOutput(to: 2, limit: 1 << 20) {} }
         }
     }
 
-    /// Passes messages and log lines to a live screen or a prompt, which would otherwise be overwritten;
-    /// `nil` ends that.
+    /// Passes messages and log lines to a live screen or a prompt, or to standard error again if `screen` is
+    /// `nil`.
     ///
-    /// If standard error is not a terminal, nothing can be overwritten, and nothing changes.
+    /// Otherwise they would overwrite the screen. If standard error is not a terminal, this changes nothing.
     static func divert(to screen: (@Sendable (String) -> Void)?) {
         let isTerminal = isatty(2) == 1
         state.withLock { $0.screen = isTerminal ? screen : nil }
@@ -34,7 +34,7 @@ enum StandardError {
     /// Writes a message for the user.
     static func print(_ text: String) { write(text, isUrgent: true) }
 
-    /// Writes a log line, or drops it if too many wait.
+    /// Writes a log line, or drops it if the queue is full.
     static func log(_ line: String) { write(line, isUrgent: false) }
 
     private static func write(_ text: String, isUrgent: Bool) {
@@ -56,7 +56,7 @@ enum StandardError {
         queue.write(Array(text.utf8), isUrgent: true)
     }
 
-    /// Returns when everything is written, or when nothing was read for a second.
+    /// Waits until everything is written, or nothing was read for a second.
     static func flush() {
         guard let queue = state.withLock({ $0.queue }) else { return }
         queue.flush()

@@ -4,19 +4,19 @@ import MynahCore
 import MynahRun
 import MynahSupport
 
-/// The environment of a command: its output and input, its interruption, and its time.
+/// The environment of a command: its input and output, its interruption, and its time.
 struct Surroundings: Sendable {
     /// The output and input of a command without a process of its own.
     struct Texts: Sendable {
         /// Receives the text for standard output.
         var output: @Sendable (String) -> Void
-        /// Receives a message, which would be lines on standard error.
+        /// Receives the messages for standard error.
         var error: @Sendable (String) -> Void
         /// The lines for standard input.
         var input = LineFeed()
     }
 
-    /// Ends the command from outside.
+    /// Interrupts the command.
     let interruption = Interruption()
     /// The output and input of a command without a process of its own, or `nil` if it has one.
     let texts: Texts?
@@ -26,7 +26,8 @@ struct Surroundings: Sendable {
     /// The surroundings of a command with a process of its own.
     static var process: Surroundings { Surroundings(texts: nil, time: nil) }
 
-    /// The surroundings of a command that shares its time and air with others, for example in a test.
+    /// The surroundings of a command, for example in a test, that shares its time and radio range with
+    /// others.
     static func stage(_ time: RunTime, _ texts: Texts) -> Surroundings {
         Surroundings(texts: texts, time: time)
     }
@@ -46,12 +47,12 @@ struct Surroundings: Sendable {
         if texts == nil { Logs.begin(level) }
     }
 
-    /// The time for the user's choice of a clock, with a seed or a random one.
+    /// The time for the chosen clock, with the seed, or with a random one.
     func time(_ choice: ClockChoice, seed: UInt64? = nil) -> RunTime {
         time ?? RunTime(choice, seed: seed ?? .random(in: 0...UInt64.max))
     }
 
-    /// Ends the time of a command that has its own, because the command has ended.
+    /// Ends a command's time, unless the command shares it with others.
     func end(_ time: RunTime) {
         if self.time == nil { time.end() }
     }
@@ -72,17 +73,18 @@ struct Surroundings: Sendable {
 
     /// Prints a warning of a radio to standard error.
     func say(_ warning: RadioWarning) {
-        // Later runs miss the socket of a process that is there for long; a phone's command is over soon.
+        // The warning says that later runs may not find this process, which does not matter for a short
+        // command.
         guard warning.code != "airNotWatched" else { return }
         say(warning.isWait ? warning.message : "warning: \(warning.message)")
     }
 
-    /// Makes the output for events; `whenGone` is called once, when the reader has closed it.
+    /// Makes the output for events; `whenGone` is called once, when the reader has closed the output.
     func eventOutput(whenGone: @escaping @Sendable () -> Void) -> EventOutput {
         texts.map { EventOutput(to: $0.output) } ?? EventOutput(whenGone: whenGone)
     }
 
-    /// Makes the output for events; the command is interrupted when the reader has closed it.
+    /// Makes the output for events, which interrupts the command when the reader has closed the output.
     func eventOutput() -> EventOutput { eventOutput { [interruption] in interruption.interrupt() } }
 }
 

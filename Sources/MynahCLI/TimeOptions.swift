@@ -34,11 +34,12 @@ struct TimeOptions: ParsableArguments {
     /// The time of a run with these options.
     func time(in surroundings: Surroundings) -> RunTime { surroundings.time(clock, seed: seed) }
 
-    /// The seed of a run; with virtual time there always is one, which is random if the user gives none.
+    /// The seed of a run, or `nil`; with virtual time, it is random if the user gives none.
     func seed(in time: RunTime) -> UInt64? { seed ?? time.seed }
 
-    /// Returns a function that writes a note about a run with an air of its own, which no other process can
-    /// join; `nil` if it has no such air.
+    /// Returns a function that writes a note about a run with virtual time, or `nil` for any other run.
+    ///
+    /// No other process can join the simulated radio range of such a run.
     private func note(about plan: RunPlan) -> (@Sendable () -> AirNote?)? {
         guard clock.isVirtual else { return nil }
         let devices = plan.isServer ? "mynah serve" : NameList.text(plan.names)
@@ -46,8 +47,7 @@ struct TimeOptions: ParsableArguments {
         return { AirNote.leave(content) }
     }
 
-    /// Adds to a plan everything besides devices and radios: the state directory, the control API and the
-    /// note.
+    /// Adds the state directory, the control API and the note to a plan.
     func complete(
         _ plan: inout RunPlan, in time: RunTime, stateDir: String?, _ control: ControlOptions
     ) throws {

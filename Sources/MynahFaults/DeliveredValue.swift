@@ -4,14 +4,14 @@ package import MynahCore
 package struct DeliveredValue: Hashable, Sendable {
     /// The subscriber, or `nil` for all that the radio cannot identify.
     package let central: Peer.ID?
-    /// The bytes for the subscriber, or `nil` if it gets none, because a fault drops the value or makes it
-    /// too long.
+    /// The bytes that are sent to the subscriber, or `nil` if a fault drops the value or makes it too long.
     package let bytes: [UInt8]?
 }
 
 extension DeliveredValue {
-    /// The values for all subscribers, without parts that could not be sent; empty if all of them get the
-    /// unchanged value.
+    /// The values for all subscribers, or none if every subscriber gets the unchanged value.
+    ///
+    /// A value in `unsent`, which the radio could not send, has no bytes in the result.
     static func all(
         of value: [UInt8], _ parts: [HeldValues.Part], unsent: [HeldValues.Value]
     ) -> [DeliveredValue] {

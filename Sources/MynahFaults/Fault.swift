@@ -16,11 +16,11 @@ package struct Fault: Hashable, Sendable {
     package var delay: Duration
     /// The effect, or `nil` if the operation is only delayed.
     package var effect: FaultEffect?
-    /// `true` if a lasting effect ends when the central disconnects that caused it.
+    /// `true` if a lasting effect ends when the link of the central that caused it ends.
     package var endsWithLink: Bool
     /// `true` if the fault is off at the start and after a reset.
     package var isOff: Bool
-    /// The seed of the fault's random numbers, or `nil` to derive it from the radio's.
+    /// The seed of the fault's random numbers, or `nil` to derive one from the radio's seed.
     package var seed: UInt64?
 
     /// Makes a fault, which is on by default.
@@ -42,7 +42,7 @@ package struct Fault: Hashable, Sendable {
 
 /// The trigger of a fault: an operation, or the end of a time.
 package enum FaultTrigger: Hashable, Sendable {
-    /// At an operation of a central or of the device.
+    /// At each operation of this kind, of a central or of the device.
     case on(Operation)
     /// Once, after the fault has been on for this time.
     case after(Duration)
@@ -65,7 +65,7 @@ package enum FaultTrigger: Hashable, Sendable {
         case discover
         /// An Exchange MTU Request.
         case mtu
-        /// Starting or changing advertising.
+        /// A start or a change of advertising.
         case advertise
 
         /// `true` if the operation is a request, which has a response.

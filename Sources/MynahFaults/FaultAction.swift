@@ -1,20 +1,20 @@
 import MynahCore
 
-/// An action of `FaultyRadio`; actions are carried out in order.
+/// An action for `FaultyRadio`; actions are carried out in order.
 enum FaultAction: Sendable {
     /// Report that a fault was applied.
     case report(FaultFiring)
     /// Pass an event to the sink.
     case pass(RadioEvent)
-    /// Carry out a step at a time.
+    /// Carry out a step at this time.
     case wait(until: Duration, FaultStep)
-    /// Do a job on the radio, after all jobs that were added before.
+    /// Do a job on the radio, after all earlier jobs.
     case work(FaultJob)
-    /// Let the radio lose the bond with a central, or all bonds with `nil`.
+    /// Have the radio lose the bond with a central, or all bonds if the central is `nil`.
     case loseBond(Peer.ID?, FaultEffect.LostBond)
-    /// Begin or stop passing requests through the faults.
+    /// Set whether requests that the radio answers by itself are passed to the faults.
     case arm(Bool)
-    /// Update whether the radio answers reads of an attribute by itself.
+    /// Set or remove the attribute's value in the radio, so that it answers reads by itself or asks the sink.
     case show(AttributeKey)
 
     /// The action that passes a warning to the sink.
@@ -23,31 +23,31 @@ enum FaultAction: Sendable {
     }
 }
 
-/// A step of `FaultyRadio` that is carried out at a time.
+/// A step that `FaultyRadio` carries out at a later time.
 enum FaultStep: Sendable {
-    /// Apply the faults that are due; the time is that of the first.
+    /// Apply the faults whose time has come; the value is the time of the first one.
     case applyDue(Duration)
-    /// Carry out the delayed effect of a fault, if the central's link still has this number.
+    /// Carry out the delayed effect of a fault, if the central's connection still has this number.
     case carryOut(FaultEffect, by: String, of: Peer.ID?, link: Int?)
     /// End the effect of a fault, unless it was restarted after this number.
     case end(String, number: Int)
-    /// Give a delayed answer.
+    /// Release a delayed answer.
     case give(HeldAnswer)
-    /// Decide about a delayed request of a central below the sink, if its link still has this number.
+    /// Pass the verdict on a delayed request to the radio, if the central's connection still has this number.
     case release(LowerVerdict, of: Peer.ID, link: Int?)
-    /// Send a value that was kept for the next one.
+    /// Send a value that was held until the next one, because no next one came in time.
     case stopKeeping(HeldValues.Value)
     /// Send the values whose delay has ended.
     case flush
 }
 
-/// A job of `FaultyRadio` on its radio, which takes time.
+/// An asynchronous job of `FaultyRadio` on the wrapped radio.
 enum FaultJob: Sendable {
-    /// Publish again the services that faults have changed, or no longer change.
+    /// Publish again the services that have changed because a fault began or ended.
     case changeServices
     /// Advertise the requested advertisement with the changes of the faults.
     case advertiseAgain
-    /// Falls silent.
+    /// Make the device disappear from the air.
     case vanish
     /// Bring the device back on the air, if no fault silences it.
     case reappear
@@ -55,8 +55,8 @@ enum FaultJob: Sendable {
     case disconnect(Peer.ID, reason: UInt8)
     /// Delete the bonds with these devices.
     case forgetBonds([DeviceAddress])
-    /// Report that there is room for values.
+    /// Report that the radio accepts values again.
     case reportRoom
-    /// Resume a caller that waits for all earlier jobs.
+    /// Resume a caller that waits until all earlier jobs are done.
     case finish(CheckedContinuation<Void, Never>)
 }

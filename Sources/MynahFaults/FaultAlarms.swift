@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// The steps that `FaultyRadio` carries out at a time, and the timer for the first of them.
+/// The steps that `FaultyRadio` carries out at later times, and the timer for the next one.
 struct FaultAlarms: Sendable {
-    /// Called with the number of the timer that has woken.
+    /// A function that the timer calls with its number when its time has come.
     typealias Wake = @Sendable (UInt64) async -> Void
 
     private struct Alarm: Sendable {
@@ -19,18 +19,19 @@ struct FaultAlarms: Sendable {
         timer = DeadlineTimer(clock)
     }
 
-    /// Adds a step that is carried out at a time.
+    /// Adds a step that is carried out at this time.
     mutating func add(_ step: FaultStep, at due: Duration, wake: @escaping Wake) {
-        // Those that are due together keep their order.
+        // Steps with the same time keep their order.
         let index = alarms.firstIndex { $0.due > due } ?? alarms.endIndex
         alarms.insert(Alarm(due: due, step: step), at: index)
         timer.arm(alarms.first?.due, wake: wake)
     }
 
-    /// Notes that a timer has woken; returns whether it is the current one.
+    /// Handles that a timer has fired; returns whether it is the current one.
     mutating func woke(_ number: UInt64) -> Bool { timer.woke(number) }
 
-    /// Removes and returns the next step that is due; if it returns `nil`, the timer waits for the next step.
+    /// Removes and returns the next step whose time has come, or sets the timer and returns `nil` if there is
+    /// none.
     mutating func takeDue(wake: @escaping Wake) -> FaultStep? {
         guard let first = alarms.first, first.due <= clock.now.offset else {
             timer.arm(alarms.first?.due, wake: wake)

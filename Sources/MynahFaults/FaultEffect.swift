@@ -27,11 +27,12 @@ package enum FaultEffect: Hashable, Sendable {
     case refuseSubscription
     /// The device refuses connections.
     case refuseConnection
-    /// The device deletes the central's bond; after a time, the bonds of all centrals.
+    /// The device deletes the bond of the central, or all bonds if the trigger is a time and no central is
+    /// selected.
     case loseBond(LostBond)
     /// A service or a characteristic disappears until the fault is turned off, and Service Changed is sent.
     case changeServices(removing: AttributeKey)
-    /// The device advertises something else, for a time or until the fault is turned off.
+    /// The device advertises different data, for a time or until the fault is turned off.
     case advertise(AdvertisementChange, for: Duration?)
     /// The device disappears from the air, for a time or until the fault is turned off; links end by
     /// supervision timeout.

@@ -6,7 +6,7 @@ package struct FaultFiring: Hashable, Sendable {
     package var fault: String
     /// The kind of trigger.
     package var trigger: FaultTrigger.Kind
-    /// The central, or `nil` if there is none or several.
+    /// The central, or `nil` if there is none, or if there are several.
     package var central: Peer.ID?
 
     /// Makes a firing.

@@ -1,11 +1,11 @@
 import MynahCore
 
-/// The connected centrals, as `FaultyRadio` knows them: their addresses, order, subscriptions and long reads.
+/// The connected centrals of a `FaultyRadio`: their addresses, order, subscriptions and long reads.
 struct FaultLinks: Sendable {
     /// A long read of a central.
     struct Reading: Sendable {
         var attribute: AttributeKey
-        /// The whole value that the central is reading, or `nil` if the sink is asked for each part.
+        /// The whole value that the central is reading, or `nil` if each part is requested from the sink.
         var value: [UInt8]?
     }
 
@@ -14,9 +14,10 @@ struct FaultLinks: Sendable {
         var peer: Peer
         /// The unique number of the connection.
         let number: Int
-        /// The number of the connection in the order of connecting, counted from 1 since the last reset.
+        /// The number of the connection in the order of connecting, counted from 1 since the last
+        /// `countAnew`.
         var order: Int
-        /// The last read of the central, or `nil` if it has read nothing.
+        /// The last read of the central, or `nil` if it has not read a value.
         var reading: Reading?
     }
 
@@ -50,7 +51,7 @@ struct FaultLinks: Sendable {
         }
     }
 
-    /// Numbers the existing connections from 1, in their order; later ones continue the numbers.
+    /// Numbers the existing connections from 1 again, in their order; later connections continue the numbers.
     mutating func countAnew() {
         for (index, id) in ids(for: nil).enumerated() { links[id]?.order = index + 1 }
         lastOrder = links.count
@@ -61,20 +62,20 @@ struct FaultLinks: Sendable {
         if subscribers[key]?.isEmpty == true { subscribers[key] = nil }
     }
 
-    /// A central in the form that the rules need.
+    /// A central as `FaultRules` needs it.
     func central(_ id: Peer.ID) -> FaultRules.Central {
         FaultRules.Central(id, address: links[id]?.peer.address, order: links[id]?.order ?? 0)
     }
 
-    /// The connected centrals to which a fault applies, in the order of connecting.
+    /// The connected centrals that a fault selects, in the order of connecting.
     func ids(for wanted: FaultCentral?) -> [Peer.ID] {
         links.values.sorted { $0.order < $1.order }.map(\.peer.id)
             .filter { wanted?.matches(central($0)) ?? true }
     }
 
-    /// The subscribers of an attribute among `centrals`, or among all.
+    /// The subscribers of an attribute, or those among `centrals`.
     ///
-    /// Returns one element that is `nil` if the radio cannot identify them.
+    /// If the radio cannot identify them, the result has one element, which is `nil`.
     func targets(of attribute: AttributeKey, among centrals: [Peer.ID]?) -> [Peer.ID?] {
         if unnamed.contains(attribute) { return [nil] }
         return (subscribers[attribute] ?? []).filter { centrals?.contains($0) ?? true }
@@ -96,7 +97,7 @@ struct FaultLinks: Sendable {
         return reading
     }
 
-    /// Notes that a central reads a value.
+    /// Records that a central reads a value.
     mutating func noteRead(_ request: ReadRequest, value: [UInt8]? = nil) {
         links[request.central]?.reading = Reading(attribute: request.attribute, value: value)
     }

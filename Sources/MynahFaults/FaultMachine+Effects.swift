@@ -1,8 +1,8 @@
 import MynahCore
 
-// The effects of faults other than a changed answer or value.
+// Effects that do not change the answer to a request or a sent value.
 extension FaultMachine {
-    /// Carries out the effect of the faults that apply to an operation, after their delay.
+    /// Carries out the effect of the decision about an operation, after its delay.
     mutating func carryOut(
         _ decision: FaultRules.Decision, of central: Peer.ID?, at now: Duration
     ) -> [FaultAction] {
@@ -17,12 +17,12 @@ extension FaultMachine {
         return [.wait(until: now + decision.delay, step)]
     }
 
-    /// Carries out an effect, if the central's link still has this number.
+    /// Carries out an effect, if the central's connection still has this number.
     mutating func carryOut(
         _ effect: FaultEffect, by name: String, of central: Peer.ID?, link: Int?, at now: Duration
     ) -> [FaultAction] {
         guard number(of: central) == link else { return [] }
-        // The radio does not say which central it was.
+        // If the radio does not identify the central, the effect applies to all of them.
         let isOfAny = central == nil && effect.concernsCentral
         let centrals: [Peer.ID?] = isOfAny ? links.ids(for: nil) : [central]
         var actions: [FaultAction] = []
@@ -30,18 +30,18 @@ extension FaultMachine {
         return actions
     }
 
-    /// The unique number of a central's link.
+    /// The unique number of a central's connection.
     func number(of central: Peer.ID?) -> Int? { central.flatMap { links.links[$0]?.number } }
 
     mutating func carryOut(
         _ effect: FaultEffect, by name: String, of central: Peer.ID?, at now: Duration
     ) -> [FaultAction] {
-        // It may have been turned off during its delay.
+        // The fault may have been turned off during the delay.
         guard let entry = rules[name], entry.isOn else { return [] }
         linked.begin(entry.fault, of: central)
         switch effect {
         case .disconnect(let reason): return endLinks(of: central, reason)
-        // One that begins in spite of an advertisement that is not connectable ends too.
+        // A connection may begin although the advertising is not connectable.
         case .refuseConnection: return endLinks(of: central, FaultEffect.usualReason)
         case .loseBond(let way): return [.loseBond(central, way)]
         case .changeServices(let key):
@@ -72,12 +72,13 @@ extension FaultMachine {
 
     // MARK: Services and advertisements
 
-    /// The services without those that faults have removed, with the values that the radio answers by itself.
+    /// The services to publish: without those that faults have removed, and with the values that no fault
+    /// changes.
     func shown(_ definitions: [ServiceDefinition]) -> [ServiceDefinition] {
         services.shown(definitions) { rules.concerns(.read, of: $0) }
     }
 
-    /// The value with which the radio answers reads by itself, or `nil` if a fault could change it.
+    /// The value with which the radio can answer reads by itself, or `nil` if a fault may change it.
     func shownValue(of key: AttributeKey) -> [UInt8]? {
         rules.concerns(.read, of: key) ? nil : services.values[key]
     }
@@ -87,8 +88,9 @@ extension FaultMachine {
         advertising.changed(advertisement, refusesConnections: !refusals.isEmpty)
     }
 
-    /// The requested advertisement with the changes of the faults, or `nil` if that is already on the air, or
-    /// if the radio does not work.
+    /// The requested advertisement with the changes of the faults.
+    ///
+    /// Returns `nil` if it is already advertised, or if the radio does not work.
     var nextAdvertisement: Advertisement? {
         guard let wanted = advertising.wanted, advertising.silent.isEmpty, !advertising.isDue else {
             return nil
@@ -97,9 +99,8 @@ extension FaultMachine {
         return changed == advertising.onAir ? nil : changed
     }
 
-    /// Notes that an advertisement is about to be advertised.
-    ///
-    /// After that, it may refuse connections.
+    /// Records the advertisement that is about to be advertised, and reports the faults that make it not
+    /// connectable.
     mutating func advertises(_ changed: Advertisement) -> [FaultAction] {
         defer { advertising.onAir = changed }
         guard !changed.isConnectable, advertising.onAir?.isConnectable != false else { return [] }
@@ -108,7 +109,7 @@ extension FaultMachine {
         return names.map { .report(FaultFiring(fault: $0, trigger: .connect)) }
     }
 
-    /// The faults that make the advertising not connectable.
+    /// The faults that refuse connections by advertising as not connectable.
     private var refusals: [FaultRules.Entry] {
         guard isRunning, support.refusesByAdvertising else { return [] }
         return rules.entries.filter {

@@ -2,14 +2,14 @@ import MynahCore
 
 // Reads of values that the radio would answer by itself, and reads in parts.
 extension FaultMachine {
-    /// The answer to a later part of a long read whose value is known, or `nil`.
+    /// The answer to a later part of a long read, or `nil` if the whole value is not known here.
     func rest(_ request: ReadRequest) -> PendingReply.Outcome? {
         links.reading(request)?.value.map { request.part(of: $0) }
     }
 
     /// The answer to a read of a static value, and the event that reports it.
     ///
-    /// Returns `nil` if the sink is asked for the value.
+    /// Returns `nil` if the attribute has no static value.
     func ownAnswer(to request: ReadRequest) -> (outcome: PendingReply.Outcome, event: RadioEvent)? {
         guard let value = services.values[request.attribute] else { return nil }
         let outcome = request.part(of: value)

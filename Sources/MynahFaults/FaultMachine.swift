@@ -1,7 +1,7 @@
 import MynahCore
 
-/// The faults of a device as a state machine: it decides about operations, and returns the actions that
-/// follow from each decision, event and time.
+/// The faults of a device as a state machine, which decides about operations and returns the resulting
+/// actions.
 ///
 /// This type does no I/O and has no clock: times are measured from any fixed time.
 struct FaultMachine: Sendable {
@@ -10,7 +10,7 @@ struct FaultMachine: Sendable {
 
     /// The faults that the radio can carry out.
     let support: FaultSupport
-    /// Whether the radio itself asks about subscriptions, below its sink.
+    /// Whether the radio asks the faults about subscriptions before it answers them by itself.
     private let asksBelow: Bool
     private let holds: Holds
     /// The radio's capabilities, or `nil` if it does not run.
@@ -21,11 +21,12 @@ struct FaultMachine: Sendable {
     var services = FaultedServices()
     var advertising = FaultedAdvertising()
     var linked = LinkedEffects()
-    /// The time of the scheduled step that applies the next fault with a time, or `nil` if there is none.
+    /// The time of the scheduled step that applies the next fault with a time, or `nil` if none is scheduled.
     private var nextDue: Duration?
 
-    /// Makes the faults of a device that does not run yet; random numbers are derived from `seed` and the
-    /// faults' names.
+    /// Makes the machine of a device that has not started yet.
+    ///
+    /// The random numbers of faults without a seed are derived from `seed` and the faults' names.
     init(
         _ faults: [Fault], seed: UInt64, support: FaultSupport, asksBelow: Bool, holds: @escaping Holds
     ) {
@@ -37,7 +38,8 @@ struct FaultMachine: Sendable {
 
     // MARK: Life
 
-    /// Handles the start of the radio; throws `unsupported` if a fault is on that the radio cannot carry out.
+    /// Handles the start of the radio; throws `unsupported` if a fault that is on cannot be carried out by
+    /// the radio.
     mutating func start(_ found: RadioCapabilities) throws(RadioError) {
         capabilities = found
         for entry in rules.entries where entry.isOn { try check(entry.fault, nil) }
@@ -49,7 +51,7 @@ struct FaultMachine: Sendable {
         return changed()
     }
 
-    /// Cancels everything that is scheduled, because the radio is about to stop.
+    /// Cancels the scheduled step, because the radio is about to stop.
     mutating func stopWaiting() { nextDue = nil }
 
     /// Handles the end of the radio.
@@ -73,7 +75,9 @@ struct FaultMachine: Sendable {
         return ended + changed([fault] + (replaced.map { [$0] } ?? []))
     }
 
-    /// Turns a fault on or off; returns `nil` if it is so already, or if there is no fault with that name.
+    /// Turns a fault on or off.
+    ///
+    /// Returns `nil` if nothing changes, or if there is no fault with that name.
     ///
     /// Throws `unsupported` if the fault is turned on and the radio cannot carry it out.
     mutating func turn(_ name: String, isOn: Bool, at now: Duration) throws(RadioError) -> [FaultAction]? {
@@ -97,7 +101,7 @@ struct FaultMachine: Sendable {
         return changed()
     }
 
-    /// Throws `unsupported` if a fault is on that the radio cannot carry out on these services.
+    /// Throws `unsupported` if a fault that is on cannot be carried out by the radio on these services.
     func check(_ services: [ServiceDefinition]) throws(RadioError) {
         let characteristics = Dictionary(
             services.flatMap(\.characteristics).map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
@@ -119,11 +123,11 @@ struct FaultMachine: Sendable {
         }
     }
 
-    /// Makes the radio ask for the values that a fault could change, and applies the faults that do not need
-    /// an operation.
+    /// Updates the radio after a change of faults.
     ///
-    /// `faults` are the changed faults, or `nil` if any may have changed. Values and advertisements that they
-    /// do not affect are not updated, so that adding the thousandth fault takes no longer than the first.
+    /// The radio then asks for the values that a fault may change. `faults` are the changed faults, or `nil`
+    /// if any may have changed. Values and advertisements that they do not affect are not updated, so that
+    /// adding the thousandth fault takes no longer than adding the first.
     private mutating func changed(_ faults: [Fault]? = nil) -> [FaultAction] {
         guard isRunning else { return [] }
         var actions = [FaultAction.arm(rules.isArmed)] + services.keys(readBy: faults).map { .show($0) }
@@ -132,14 +136,14 @@ struct FaultMachine: Sendable {
         return actions + waitForDue()
     }
 
-    /// Schedules a step for the next fault with a time, unless one is scheduled already.
+    /// Schedules a step for the next fault with a time, unless an earlier step is scheduled.
     private mutating func waitForDue() -> [FaultAction] {
         guard let due = rules.nextDue, nextDue.map({ due < $0 }) ?? true else { return [] }
         nextDue = due
         return [.wait(until: due, .applyDue(due))]
     }
 
-    /// Applies the faults that are due, and schedules the next ones.
+    /// Applies the faults whose time has come, and schedules the next step.
     mutating func applyDue(_ due: Duration, at now: Duration) -> [FaultAction] {
         if nextDue == due { nextDue = nil }
         var actions: [FaultAction] = []
@@ -155,10 +159,10 @@ struct FaultMachine: Sendable {
 
     // MARK: Decisions
 
-    /// Decides about an operation of one central, or of an unknown one.
+    /// Decides about an operation of a central; `id` is `nil` if the central is not known.
     mutating func decide(_ operation: FaultRules.Operation, by id: Peer.ID?) -> FaultRules.Decision {
         var decision = rules.decide(operation, of: id.map(links.central), holds: holds)
-        // The delays of several faults may add up to more than the radio can hold up an answer for.
+        // The sum of several delays may be longer than the radio can delay an answer.
         if FaultTrigger.Kind(operation.kind).isRequest, let limit = capabilities?.longestFaultDelay {
             decision.delay = min(decision.delay, limit)
         }
@@ -170,7 +174,10 @@ struct FaultMachine: Sendable {
         rules.isArmed && rules.concerns(.notify, of: attribute)
     }
 
-    /// Passes a value on to its subscribers, as changed by faults and after the values that wait.
+    /// Queues a value for its subscribers, as changed by faults, after the values that wait already.
+    ///
+    /// Returns `unchanged` if there are no subscribers, or if no fault can apply and no value waits. The
+    /// caller then sends the value itself.
     mutating func send(_ value: HeldValues.Value, _ held: inout HeldValues) -> HeldValues.Fate {
         guard held.isUsed || concernsValues(of: value.attribute) else { return .unchanged }
         let targets = links.targets(of: value.attribute, among: value.centrals)
@@ -198,8 +205,9 @@ struct FaultMachine: Sendable {
             isFaulty: decisions.contains { !$0.isNothing }, actions)
     }
 
-    /// The reports for a decided value: one for each fault, or one for each subscriber if the fault is for
-    /// certain centrals.
+    /// The reports of the faults that were applied to a value.
+    ///
+    /// There is one for each fault, or one for each subscriber if the fault selects certain centrals.
     private func firings(_ decisions: [FaultRules.Decision], _ targets: [Peer.ID?]) -> [FaultAction] {
         var (reported, actions): (Set<String>, [FaultAction]) = ([], [])
         for (target, decision) in zip(targets, decisions) {
@@ -213,7 +221,7 @@ struct FaultMachine: Sendable {
         return actions
     }
 
-    /// Decides about a request that the radio would answer by itself.
+    /// Decides about a request that the radio would otherwise answer by itself.
     mutating func verdict(
         on request: LowerRequest, of central: Peer.ID, at now: Duration
     ) -> (verdict: LowerVerdict, actions: [FaultAction]) {
@@ -240,8 +248,9 @@ struct FaultMachine: Sendable {
 
     // MARK: Events
 
-    /// Notes an event before it is passed to the device; returns `false` if the device must not get it,
-    /// because a fault has made it disappear.
+    /// Handles an event before it is passed to the device.
+    ///
+    /// Returns `false` if the device must not get the event, because a fault has made it disappear.
     mutating func note(_ event: RadioEvent) -> Bool {
         switch event {
         case .stateChanged, .lost, .recovered: return advertising.hasReported(event)
@@ -251,7 +260,7 @@ struct FaultMachine: Sendable {
         return true
     }
 
-    /// The actions after an event was passed to the device.
+    /// Returns the actions that follow after an event was passed to the device.
     mutating func follow(_ event: RadioEvent, at now: Duration) -> [FaultAction] {
         switch event {
         case .connected(let peer): return happened(.connect, to: peer.id, at: now)
@@ -269,7 +278,7 @@ struct FaultMachine: Sendable {
         }
     }
 
-    /// Applies the faults for an operation that is over and has no response.
+    /// Applies the faults to an operation that is complete and has no response.
     mutating func happened(
         _ kind: FaultTrigger.Operation, to id: Peer.ID?, of key: AttributeKey? = nil, at now: Duration
     ) -> [FaultAction] {
@@ -280,7 +289,7 @@ struct FaultMachine: Sendable {
 }
 
 extension FaultRules.Decision {
-    /// The actions that report the faults that were applied.
+    /// The actions that report the faults of the decision.
     func firings(_ trigger: FaultTrigger.Kind, _ central: Peer.ID?) -> [FaultAction] {
         applied.map { .report(FaultFiring(fault: $0, trigger: trigger, central: central)) }
     }

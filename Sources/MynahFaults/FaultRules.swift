@@ -1,10 +1,10 @@
 package import MynahCore
 import MynahSupport
 
-/// The faults of a device, and the decision which of them apply to an operation.
+/// Holds the faults of a device, and decides which of them apply to an operation.
 ///
-/// For each fault, the rules count the operations on its attribute and of its central, and have a random
-/// number generator. They do no I/O and have no clock: times are measured from any fixed time.
+/// For each fault, this counts the operations on its attribute and of its central, and has a random number
+/// generator. It does no I/O and has no clock: times are measured from any fixed time.
 package struct FaultRules: Sendable {
     /// Returns whether the condition of a fault holds.
     package typealias Holds = (_ condition: FaultCondition, _ fault: String) -> Bool
@@ -15,10 +15,11 @@ package struct FaultRules: Sendable {
         package var kind: FaultTrigger.Operation
         /// The attributes of the operation; empty if it has none.
         package var attributes: [AttributeKey]
-        /// Whether the link's security does not allow the operation, so that it reaches no value.
+        /// Whether the link's security does not allow the operation, so that no value is accessed.
         package var isDenied: Bool
-        /// `true` if only faults that name the attribute apply, because the attribute belongs to the radio
-        /// itself.
+        /// `true` if only faults that name the attribute apply, and not those for all attributes.
+        ///
+        /// This is so for attributes of the radio itself.
         package var isNamedAlone: Bool
 
         /// Makes an operation.
@@ -58,7 +59,9 @@ package struct FaultRules: Sendable {
         package var effect: FaultEffect?
         /// The name of the fault with that effect, or `nil` if there is none.
         package var cause: String?
-        /// The names of the faults that apply, in order, without those whose effect was not the first.
+        /// The names of the faults that apply, in order.
+        ///
+        /// A fault is left out if it has no delay and its effect is not the first.
         package var applied: [String] = []
 
         /// Makes a decision without an effect.
@@ -67,7 +70,8 @@ package struct FaultRules: Sendable {
         /// Whether no fault applies to the operation.
         package var isNothing: Bool { applied.isEmpty }
 
-        /// Adds a selected fault; returns `false` if its effect would not be used and it has no delay.
+        /// Adds a fault that applies; returns `false` if it has no delay and another fault's effect was added
+        /// before.
         ///
         /// Only the effect of the first fault is used, but all delays are added.
         fileprivate mutating func add(_ fault: Fault) -> Bool {
@@ -83,7 +87,7 @@ package struct FaultRules: Sendable {
     package struct Entry: Sendable {
         /// The fault.
         package fileprivate(set) var fault: Fault
-        /// The number of the fault, in the order of addition.
+        /// The number of the fault, in the order in which faults were added.
         fileprivate var number: UInt64
         /// `true` if the fault is on.
         package fileprivate(set) var isOn: Bool
@@ -91,7 +95,7 @@ package struct FaultRules: Sendable {
         package fileprivate(set) var count = 0
         /// The number of times that the fault applied since it was turned on.
         package fileprivate(set) var timesApplied = 0
-        /// The time at which the fault will apply, if its trigger is a time.
+        /// The time at which the fault will apply, or `nil` if its trigger is not a time.
         fileprivate var due: Duration?
         fileprivate var random: SeededRandom
 
@@ -99,22 +103,23 @@ package struct FaultRules: Sendable {
         package var isArmed: Bool { isOn && fault.selection.chance > 0 }
     }
 
-    /// The faults, in the order of the file, and then of their addition.
+    /// The faults in the order in which they were added, which begins with those of the profile.
     package private(set) var entries: [Entry] = []
     private let seed: UInt64
     /// The numbers of the faults, by name; `entries` is sorted by number.
     private var numbers: [String: UInt64] = [:]
     private var lastNumber: UInt64 = 0
-    /// The numbers of armed faults for each operation, so that an operation need not check all faults.
+    /// The numbers of armed faults for each operation, so that an operation does not have to check all
+    /// faults.
     private var armed: [FaultTrigger.Operation: ArmedFaults] = [:]
-    /// The time of the next fault with a time, or `nil` if there is none.
+    /// The earliest time at which a fault will apply, or `nil` if there is none.
     package private(set) var nextDue: Duration?
     /// The number of armed faults.
     private var armedCount = 0
 
     /// Makes rules with these faults.
     ///
-    /// The random numbers of faults without a seed are derived from `seed` and their names.
+    /// The random numbers of faults without a seed are derived from `seed` and the faults' names.
     package init(_ faults: [Fault] = [], seed: UInt64, at now: Duration = .zero) {
         self.seed = seed
         for fault in faults { add(fault, at: now) }
@@ -155,8 +160,9 @@ package struct FaultRules: Sendable {
         return entry.fault
     }
 
-    /// Turns a fault on or off; returns whether that changed anything, or `nil` if there is no fault with
-    /// that name.
+    /// Turns a fault on or off.
+    ///
+    /// Returns whether that changed anything, or `nil` if there is no fault with that name.
     ///
     /// Turning a fault on resets its counters, but not its random numbers.
     package mutating func turn(_ name: String, isOn: Bool, at now: Duration) -> Bool? {
@@ -176,7 +182,7 @@ package struct FaultRules: Sendable {
         }
     }
 
-    /// Starts the device: the counters and times of the faults that are on begin.
+    /// Restarts the counters and times of the faults that are on, because the device starts.
     package mutating func start(at now: Duration) {
         for index in entries.indices where entries[index].isOn { entries[index].turnOn(at: now) }
         findNextDue()
@@ -203,7 +209,7 @@ package struct FaultRules: Sendable {
         findNextDue()
     }
 
-    /// Adds a number to the counter of armed faults, if the fault is armed.
+    /// Adds `difference` to the counters of armed faults, if the fault is armed.
     private mutating func count(_ entry: Entry, _ difference: Int) {
         guard entry.isArmed else { return }
         armedCount += difference
@@ -226,17 +232,19 @@ package struct FaultRules: Sendable {
         armed[kind]?.concern(attribute) == true
     }
 
-    /// Decides about an operation of one central, or of an unknown one.
+    /// Decides about an operation of a central; `central` is `nil` if the central is not known.
     package mutating func decide(
         _ operation: Operation, of central: Central? = nil, holds: Holds
     ) -> Decision {
         decide(operation, of: [central], holds: holds)[0]
     }
 
-    /// Decides about an operation with several centrals, such as sending a value; there is one decision for
-    /// each central.
+    /// Decides about an operation with several centrals, such as sending a value.
     ///
-    /// A fault without `central` counts the operation once, and applies to all of the centrals or to none.
+    /// There is one decision for each central.
+    ///
+    /// A fault that selects no central counts the operation once, and applies to all of the centrals or to
+    /// none.
     package mutating func decide(
         _ operation: Operation, of centrals: [Central?], holds: Holds
     ) -> [Decision] {
@@ -258,14 +266,14 @@ package struct FaultRules: Sendable {
         return decisions
     }
 
-    /// Counts faults that were applied without an operation.
+    /// Counts an application of these faults without an operation.
     mutating func countApplied(_ names: [String]) {
         for index in names.compactMap(index) { entries[index].timesApplied += 1 }
     }
 
     // MARK: Times
 
-    /// Removes and returns the faults that are due, each once, in order.
+    /// Removes and returns the faults whose time has come, in order.
     package mutating func takeDue(at now: Duration, holds: Holds) -> [Fault] {
         var due: [Fault] = []
         for index in entries.indices where entries[index].due.map({ $0 <= now }) == true {
@@ -296,7 +304,7 @@ private struct ArmedFaults {
         ofOne[attribute] = count == 0 ? nil : count
     }
 
-    /// `true` if there is a fault for this attribute, or with `nil` any fault.
+    /// `true` if a fault applies to this attribute, or, for `nil`, if there is any fault.
     func concern(_ attribute: AttributeKey?) -> Bool {
         guard let attribute else { return total > 0 }
         return ofAll > 0 || ofOne[attribute] != nil
@@ -329,13 +337,13 @@ extension FaultRules.Entry {
         guard selection.nth.contains(count), selection.times.map({ timesApplied < $0 }) ?? true,
             selection.condition.map({ holds($0, fault.name) }) ?? true
         else { return false }
-        // The 53 bits that a Double can tell apart.
+        // A Double has 53 significant bits.
         return selection.chance >= 1 || Double(random.next() >> 11) * 0x1p-53 < selection.chance
     }
 }
 
 extension FaultCentral {
-    /// Whether a fault applies to a central; an unknown central does not match a fault for a certain one.
+    /// Whether a central is the selected one; `false` if the central is not known.
     package func matches(_ central: FaultRules.Central?) -> Bool {
         switch self {
         case .address(let address): central?.address?.value == address.value

@@ -1,9 +1,9 @@
 package import MynahCore
 
-/// The operations to which a fault applies, of those that trigger it.
+/// The selection of operations to which a fault applies, among those that trigger it.
 ///
-/// The fault counts the operations on its attribute by its central. `nth` selects by that number. For the
-/// selected ones, the condition, then `chance`, and then `times` decide.
+/// The fault numbers the operations on its attribute by its central. `nth` selects operations by that number,
+/// `times` limits the applications, and then the condition and `chance` decide.
 package struct FaultSelection: Hashable, Sendable {
     /// The numbers of the selected operations, counted from 1.
     package enum Ordinals: Hashable, Sendable {

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The reference from a radio to its `FaultyRadio`, which it does not keep alive.
+/// The weak reference from a radio to its `FaultyRadio`.
 final class FaultSink: RadioSink, LowerFaults {
     private weak let target: FaultyRadio?
 

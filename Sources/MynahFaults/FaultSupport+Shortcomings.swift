@@ -2,8 +2,9 @@ package import MynahCore
 import MynahSupport
 
 extension Fault {
-    /// The reason that the fault has no effect on any radio, as a sentence without its full stop, or `nil` if
-    /// it can have one.
+    /// The reason that the fault has no effect on any radio, or `nil` if it can have one.
+    ///
+    /// The reason is a sentence without its full stop.
     package var mistake: String? {
         let meaningful = FaultSupport.meaningful[kind] ?? []
         guard meaningful.contains(trigger.kind) else {
@@ -109,11 +110,11 @@ extension RadioCapabilities {
         answerDeadline.map { $0 - .milliseconds(500) } ?? .seconds(29)
     }
 
-    /// The reason that the radio cannot carry out a fault, as a sentence without its full stop, or `nil` if
-    /// it can.
+    /// The reason that the radio cannot carry out a fault, or `nil` if it can.
     ///
-    /// `properties` are those of the fault's characteristic, or `nil` if they are not known. `faults` are the
-    /// faults that the radio supports. For a fault without effect on any radio, the result is its `mistake`.
+    /// The reason is a sentence without its full stop. `properties` are those of the fault's characteristic,
+    /// or `nil` if they are not known. `faults` are the faults that the radio supports. For a fault without
+    /// effect on any radio, the result is its `mistake`.
     package func shortcoming(
         of fault: Fault, properties: CharacteristicProperties? = nil, with faults: FaultSupport
     ) -> String? {
@@ -140,7 +141,7 @@ extension RadioCapabilities {
         if fault.trigger.kind.isRequest, fault.delay > longestFaultDelay {
             return "\(name) can hold up an answer for \(longestFaultDelay.text) at most"
         }
-        // The radio has answered such a write before it reports it.
+        // The radio answers such a write before it reports the write.
         if fault.trigger == .on(.write), properties?.contains(.writeWithoutResponse) == true,
             !writes.areRefusedBesideCommands, fault.delay > .zero || [.error, .noAnswer].contains(fault.kind)
         {

@@ -12,14 +12,14 @@ package struct FaultSupport: Hashable, Sendable {
     package var lostBonds: Set<FaultEffect.LostBond>
     /// `true` if the radio refuses connections by advertising as not connectable.
     ///
-    /// If `false`, or if the fault applies only to some connections, the radio ends a new connection at once.
+    /// Otherwise, or if the fault applies only to some connections, the radio ends a new connection at once.
     package var refusesByAdvertising: Bool
-    /// Descriptions for users of effects that the radio carries out differently from other radios.
+    /// Texts for users about effects that the radio carries out differently from other radios.
     package var ways: [FaultEffect.Kind: String]
     /// `true` if faults can apply to requests for Client Characteristic Configurations.
     package var reachesConfigurations = true
 
-    /// The combinations that can have an effect on some radio.
+    /// The triggers with which each effect can do something on some radio.
     package static let meaningful: [FaultEffect.Kind: Set<FaultTrigger.Kind>] = {
         let requests: Set<FaultTrigger.Kind> = [.read, .write, .subscribe, .discover, .mtu]
         let links = requests.union([.notify, .connect, .pair])
@@ -44,7 +44,7 @@ package struct FaultSupport: Hashable, Sendable {
         ]
     }()
 
-    /// Mynah's own host.
+    /// The support of Mynah's own host.
     package static let ownHost = FaultSupport(
         triggers: meaningful,
         disconnectReasons: [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B],

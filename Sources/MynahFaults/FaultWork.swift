@@ -1,16 +1,17 @@
-/// The queue of jobs of a `FaultyRadio` on its radio, which are done one after the other.
+/// The queue of a `FaultyRadio`'s jobs on the wrapped radio, which are done one at a time.
 struct FaultWork: Sendable {
     private var jobs: [FaultJob] = []
     private var isRunning = false
 
-    /// Adds a job at the end; returns `true` if no task is doing the jobs, so that one has to start.
+    /// Adds a job at the end; returns `true` if no task is doing the jobs, so that the caller has to start
+    /// one.
     mutating func add(_ job: FaultJob) -> Bool {
         jobs.append(job)
         defer { isRunning = true }
         return !isRunning
     }
 
-    /// Removes and returns the next job, or returns `nil` if there is none, and the task has to end.
+    /// Removes and returns the next job, or returns `nil` if there is none, after which the task must end.
     mutating func next() -> FaultJob? {
         guard !jobs.isEmpty else {
             isRunning = false

@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// A radio whose device a fault can make disappear from the air.
+/// A radio that can make its device disappear from the air for a fault.
 package protocol VanishingRadio: ControllableRadio {
     /// The faults that the radio can carry out.
     nonisolated var faultSupport: FaultSupport { get }
@@ -14,23 +14,24 @@ package protocol VanishingRadio: ControllableRadio {
 
 /// A radio in which faults can also apply below the sink: Mynah's own host.
 package protocol FaultableRadio: VanishingRadio {
-    /// Sets the faults that decide about requests which the radio answers by itself; with `nil`, these are
-    /// answered as usual.
+    /// Sets the faults that decide about requests that the radio otherwise answers by itself.
+    ///
+    /// If `faults` is `nil`, the radio answers them as usual.
     func setLowerFaults(_ faults: (any LowerFaults)?)
 
     /// Sets whether any fault may apply. If not, requests are answered as usual, without calling `verdict`.
     func armLowerFaults(_ isArmed: Bool)
 
-    /// Decides about the delayed request of a central; does nothing if there is none.
+    /// Passes the verdict on a central's delayed request; does nothing if there is none.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict)
 
-    /// Notes that the link of a central has ended.
+    /// Handles the end of a central's link.
     func ended(_ central: Peer.ID)
 
-    /// Deletes the bond of a central, or all bonds with `nil`, with the remembered subscriptions. The saved
-    /// bonds are deleted too.
+    /// Deletes the bond of a central with its stored subscriptions, or all bonds if `central` is `nil`.
     ///
-    /// `way` is the reaction to a peer that encrypts with the lost key before it pairs again.
+    /// The saved bonds are deleted too. `way` is the reaction to a peer that encrypts with the lost key
+    /// before it pairs again.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond)
 }
 
@@ -52,8 +53,9 @@ package enum LowerRequest: Hashable, Sendable {
     case readConfiguration(ConfigurationKey)
     /// A write of a Client Characteristic Configuration; `subscribes` is `true` if it makes a subscription.
     case writeConfiguration(ConfigurationKey, subscribes: Bool)
-    /// A request that discovers services, included services, characteristics or descriptors, among them these
-    /// Client Characteristic Configurations.
+    /// A discovery of services, included services, characteristics or descriptors.
+    ///
+    /// The attributes in the response include these Client Characteristic Configurations.
     case discover([ConfigurationKey])
     /// An Exchange MTU Request.
     case mtu
@@ -77,10 +79,10 @@ package enum LowerVerdict: Hashable, Sendable {
     case proceed
     /// The request is answered with this error.
     case refuse(ATTError)
-    /// Neither the request nor any later request of that link is answered.
+    /// Neither this request nor any later request on that link is answered.
     case ignore
     /// An Exchange MTU Request is answered with this MTU, in bytes.
     case mtu(Int)
-    /// The request waits for `release`.
+    /// The request is delayed until `release` is called.
     case hold
 }

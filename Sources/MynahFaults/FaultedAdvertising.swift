@@ -6,22 +6,23 @@ struct FaultedAdvertising: Sendable {
     var wanted: Advertisement?
     /// The last advertisement that the radio accepted, or `nil` if it has none or refused it.
     var onAir: Advertisement?
-    /// `true` from the disappearance of the device until it is back.
+    /// `true` from the disappearance of the device until it is on the air again.
     var isGone = false
-    /// `true` if the radio did not work when the device came back, so that it must advertise once the radio
-    /// works.
+    /// `true` if the radio did not work when the device came back, so that the device must advertise when the
+    /// radio works.
     var isDue = false
-    /// The states that the radio has reported since the disappearance.
+    /// The states that the radio has reported since the device disappeared.
     var hidden = HiddenStates()
-    /// The last state of the radio that was reported to the device; the state of a lost radio is not
-    /// `poweredOn`.
+    /// The radio's last state that was reported to the device.
+    ///
+    /// The state of a lost radio is not `poweredOn`.
     private(set) var told = RadioState.poweredOn
     private var changes: [(fault: String, change: AdvertisementChange, number: Int)] = []
     private var lastNumber = 0
     /// The faults that make the device disappear, with their numbers.
     private(set) var silent: [String: Int] = [:]
 
-    /// The advertisement with the changes of the faults, in the order in which they began.
+    /// An advertisement with the changes of the faults, applied in the order in which they began.
     func changed(_ advertisement: Advertisement, refusesConnections: Bool) -> Advertisement {
         var result = advertisement
         for change in changes { result = change.change.applied(to: result) }
@@ -31,21 +32,21 @@ struct FaultedAdvertising: Sendable {
         return result
     }
 
-    /// Notes that the device has stopped advertising.
+    /// Records that the device has stopped advertising.
     mutating func stop() { (wanted, onAir) = (nil, nil) }
 
-    /// Notes that a fault makes the device disappear.
+    /// Records that the device disappears for a fault.
     ///
-    /// Returns `false` if the device has disappeared already, or if the radio does not work, because then the
-    /// end of the fault must not turn it on.
+    /// Returns `false` if the device has disappeared already. Also returns `false` if the radio does not
+    /// work: the end of the fault must not turn it on.
     mutating func vanish() -> Bool {
         guard !silent.isEmpty, !isGone, told == .poweredOn else { return false }
         isGone = true
         return true
     }
 
-    /// Notes an event of the radio's state; returns `false` if the device must not get it, because it has
-    /// disappeared.
+    /// Handles an event about the radio's state; returns `false` if the device must not get it, because it
+    /// has disappeared.
     mutating func hasReported(_ event: RadioEvent) -> Bool {
         guard !isGone else {
             hidden.note(event)
@@ -55,17 +56,16 @@ struct FaultedAdvertising: Sendable {
         return true
     }
 
-    /// Handles that the radio works; returns whether the device has to advertise for the first time since it
-    /// came back.
+    /// Handles that the radio works; returns whether the device still has to advertise after it came back.
     mutating func resume() -> Bool {
         defer { isDue = false }
         return isDue
     }
 
-    /// Handles that the device is back on the air; returns the radio's events in the meantime.
+    /// Handles that the device is on the air again; returns the events that it has missed.
     mutating func isBack() -> [RadioEvent] {
         let events = hidden.events
-        // A radio that does not work now advertises when it does.
+        // If the radio does not work now, the device advertises when it does.
         isDue = !events.isEmpty || hidden.isTurnedOff
         hidden = HiddenStates()
         isGone = false
@@ -75,12 +75,12 @@ struct FaultedAdvertising: Sendable {
         return events
     }
 
-    /// Notes an event that is reported to the device.
+    /// Records an event that is reported to the device.
     mutating func note(_ event: RadioEvent) {
         if case .stateChanged(let state) = event { told = state }
     }
 
-    /// Begins or restarts a change; returns a number for `end`.
+    /// Begins or restarts a change; returns the number to pass to `end`.
     mutating func startChange(_ change: AdvertisementChange, by fault: String) -> Int {
         lastNumber += 1
         changes.removeAll { $0.fault == fault }
@@ -88,9 +88,9 @@ struct FaultedAdvertising: Sendable {
         return lastNumber
     }
 
-    /// Makes the device disappear, for one more fault.
+    /// Makes the device disappear for another fault.
     ///
-    /// Returns a number for `end`, and whether no other fault did so before.
+    /// Returns the number to pass to `end`, and whether this is the only fault that does so.
     mutating func silence(by fault: String) -> (number: Int, isFirst: Bool) {
         lastNumber += 1
         defer { silent[fault] = lastNumber }
@@ -105,7 +105,7 @@ struct FaultedAdvertising: Sendable {
         var isSilence = false
     }
 
-    /// Ends the effect of a fault, unless it was restarted after `number`; with `nil`, in any case.
+    /// Ends the effect of a fault; if `number` is given, only if the effect was not restarted after it.
     mutating func end(_ fault: String, number: Int? = nil) -> Ended {
         var ended = Ended()
         let count = changes.count

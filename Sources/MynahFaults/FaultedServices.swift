@@ -2,8 +2,8 @@ import MynahCore
 
 /// The services that a device has published, with the changes of the faults.
 ///
-/// Some services may be removed, and the radio asks about some values that it would otherwise answer by
-/// itself.
+/// Faults may have removed some services. The radio asks the sink for values that a fault may change, instead
+/// of answering by itself.
 struct FaultedServices: Sendable {
     /// Services that were published together.
     struct Batch: Sendable {
@@ -11,18 +11,18 @@ struct FaultedServices: Sendable {
         var services: [ServiceDefinition]
         /// The radio's identifier of the batch, or `nil` if none of its services is published.
         var id: PublishedServices.ID?
-        /// The keys of the published attributes.
+        /// The keys of the batch's attributes that are published now.
         var shown: [AttributeKey]
     }
 
     private(set) var batches: [PublishedServices.ID: Batch] = [:]
     private var lastID: UInt32 = 0
-    /// The static values, which the radio, or `FaultyRadio` in its place, answers by itself.
+    /// The static values, with which the radio or `FaultyRadio` answers reads without asking the sink.
     private(set) var values: [AttributeKey: [UInt8]] = [:]
     /// The attributes with a static value.
     var keysWithValue: [AttributeKey] { values.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// The attributes with a static value whose reads these faults apply to; with `nil`, all of them.
+    /// The attributes with a static value that these faults may change, or all if `faults` is `nil`.
     func keys(readBy faults: [Fault]?) -> [AttributeKey] {
         guard let reads = faults?.filter({ $0.trigger == .on(.read) }) else { return keysWithValue }
         let keys = reads.compactMap(\.attribute)
@@ -32,8 +32,10 @@ struct FaultedServices: Sendable {
     /// The removed services and characteristics, by the name of the fault.
     private var removed: [String: AttributeKey] = [:]
 
-    /// The services of a batch without the removed ones, with current static values; without a value for
-    /// attributes about which the radio must ask.
+    /// The services of a batch as they are to be published.
+    ///
+    /// Removed services are left out. Attributes have their current static values, or none if `asks` returns
+    /// `true`.
     func shown(_ services: [ServiceDefinition], asks: (AttributeKey) -> Bool) -> [ServiceDefinition] {
         let gone = Set(removed.values)
         var result = services.filter { !gone.contains($0.key) }
@@ -59,7 +61,7 @@ struct FaultedServices: Sendable {
 
     // MARK: The device's calls
 
-    /// Notes the values of services that are about to be published.
+    /// Sets the static values of services that are about to be published.
     mutating func willPublish(_ services: [ServiceDefinition]) {
         for characteristic in services.flatMap(\.characteristics) {
             values[characteristic.key] = characteristic.value
@@ -67,7 +69,7 @@ struct FaultedServices: Sendable {
         }
     }
 
-    /// Adds a batch that the radio has published, and returns the device's identifier for it.
+    /// Adds a batch that the radio has published, and returns the identifier of the batch for the device.
     mutating func published(
         _ services: [ServiceDefinition], shown: [ServiceDefinition], as id: PublishedServices.ID?
     ) -> PublishedServices.ID {
@@ -77,7 +79,8 @@ struct FaultedServices: Sendable {
         return outer
     }
 
-    /// Removes a batch; returns the radio's identifier of it.
+    /// Removes a batch, and returns the radio's identifier of the batch, or `nil` if nothing of it is
+    /// published.
     mutating func withdraw(_ id: PublishedServices.ID) -> PublishedServices.ID? {
         guard let batch = batches.removeValue(forKey: id) else { return nil }
         for key in batch.services.attributeKeys { values[key] = nil }
@@ -94,7 +97,7 @@ struct FaultedServices: Sendable {
 
     // MARK: Faults
 
-    /// Removes a service or characteristic for a fault; returns `false` if it is removed already.
+    /// Removes a service or characteristic for a fault; returns `false` if the fault has already removed it.
     mutating func remove(_ key: AttributeKey, by fault: String) -> Bool {
         removed.updateValue(key, forKey: fault) != key
     }
@@ -103,7 +106,7 @@ struct FaultedServices: Sendable {
     /// none.
     mutating func restore(_ fault: String) -> Bool { removed.removeValue(forKey: fault) != nil }
 
-    /// A batch that must be published again, or `nil` if there is none.
+    /// Returns a batch that must be published again, or `nil` if there is none.
     func nextChange(
         except refused: Set<PublishedServices.ID> = []
     ) -> (id: PublishedServices.ID, batch: Batch)? {
@@ -113,16 +116,18 @@ struct FaultedServices: Sendable {
         return id.flatMap { id in batches[id].map { (id, $0) } }
     }
 
-    /// Notes that the radio has withdrawn a batch; returns the radio's identifier of the batch, or `nil` if
-    /// there was none.
+    /// Handles that a batch is about to be withdrawn.
+    ///
+    /// Returns the radio's identifier of the batch, or `nil` if nothing of it is published.
     mutating func willWithdraw(_ id: PublishedServices.ID) -> PublishedServices.ID? {
         let inner = batches[id]?.id
         batches[id]?.id = nil
         return inner
     }
 
-    /// Notes that the radio has published a batch again, or with `nil` that this failed; returns `false` if
-    /// the batch was withdrawn in the meantime.
+    /// Handles that the radio has published a batch again; `inner` is `nil` if it has not.
+    ///
+    /// Returns `false` if the device withdrew the batch in the meantime.
     mutating func changed(
         _ id: PublishedServices.ID, to inner: PublishedServices.ID?, shown: [ServiceDefinition]
     ) -> Bool {

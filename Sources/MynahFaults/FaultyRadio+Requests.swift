@@ -1,6 +1,6 @@
 import MynahCore
 
-// The radio's events on their way to the sink, and the requests that it would answer by itself.
+// The radio's events for the sink, and the requests that the radio would otherwise answer by itself.
 extension FaultyRadio {
     func forward(_ event: RadioEvent) -> RadioAnswer {
         switch event {
@@ -43,7 +43,7 @@ extension FaultyRadio {
         guard decision.changesValue else {
             return answer(decision, to: request.central, request.attribute, .read) { ask(request) }
         }
-        // The fault changes the whole value, of which the central reads a part.
+        // The fault changes the whole value, and the central reads a part of it.
         var whole = request
         whole.offset = 0
         return changed(ask(whole), by: decision, request)
@@ -68,7 +68,7 @@ extension FaultyRadio {
         return answer(decision, to: request.central, keys.first, .write) { ask(.write(request)) }
     }
 
-    /// Applies faults to a write without a response, which can be dropped but not delayed.
+    /// Applies faults to a write command, which can be dropped but not delayed.
     private func command(_ request: WriteRequest, _ decision: FaultRules.Decision) -> RadioAnswer {
         defer { carryOut(decision, of: request.central) }
         switch decision.effect {
@@ -77,7 +77,7 @@ extension FaultyRadio {
         }
     }
 
-    /// The answer to a request as changed by the faults that apply; `ask` asks the sink.
+    /// Returns the answer to a request, as changed by the decision; `ask` asks the sink.
     private func answer(
         _ decision: FaultRules.Decision, to central: Peer.ID, _ key: AttributeKey?,
         _ access: RefusedRequest.Access, ask: () -> RadioAnswer
@@ -100,7 +100,7 @@ extension FaultyRadio {
 
     // MARK: Answers
 
-    /// An answer that is given after a delay, or when the sink gives it if that is later.
+    /// Delays an answer; an answer that the sink gives after the delay is not delayed further.
     private func held(_ answer: RadioAnswer, for delay: Duration) -> RadioAnswer {
         guard delay > .zero else { return answer }
         let held = HeldAnswer(answer)
@@ -108,7 +108,7 @@ extension FaultyRadio {
         return .later(held.pending)
     }
 
-    /// The answer to a read with the bytes as changed by a fault, after its delay.
+    /// Changes the bytes of the answer to a read by the decision, and delays the answer.
     private func changed(
         _ answer: RadioAnswer, by decision: FaultRules.Decision, _ request: ReadRequest
     ) -> RadioAnswer {
@@ -134,7 +134,7 @@ extension FaultyRadio {
 
     // MARK: Below the sink
 
-    /// Decides about a request that the radio would answer by itself.
+    /// Decides about a request that the radio would otherwise answer by itself.
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict {
         let (verdict, actions) = machine.verdict(on: request, of: central, at: now)
         perform(actions)

@@ -1,13 +1,13 @@
 package import MynahCore
 import MynahSupport
 
-// The device's services, advertisements and values on their way to the radio.
+// The device's services, advertisements and values for the radio.
 extension FaultyRadio {
     // MARK: Services
 
     /// Publishes the services without those that faults have removed.
     ///
-    /// Throws `unsupported` if a fault is on that the radio cannot carry out on one of them.
+    /// Throws `unsupported` if a fault that is on cannot be carried out by the radio on one of them.
     package func publish(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         try machine.check(definitions)
         machine.services.willPublish(definitions)
@@ -32,13 +32,14 @@ extension FaultyRadio {
         showValue(of: attribute)
     }
 
-    /// Makes the radio answer reads of an attribute by itself if no fault could change them.
+    /// Updates whether the radio answers reads of an attribute by itself, which it may if no fault can change
+    /// the value.
     func showValue(of key: AttributeKey) {
         let value = machine.shownValue(of: key)
         inner { $0.setValue(value, of: key) }
     }
 
-    /// Publishes again each batch that a fault has changed, or no longer changes.
+    /// Publishes again each batch that has changed because a fault began or ended.
     ///
     /// A batch that the radio refuses is tried again after the radio has recovered, and at the next change.
     func changeServices() async {
@@ -46,7 +47,7 @@ extension FaultyRadio {
         while let (id, batch) = machine.services.nextChange(except: refused) {
             if let inner = machine.services.willWithdraw(id) {
                 await wrapped.withdraw(inner)
-                // Subscriptions end with the attributes; the radio does not report it.
+                // Subscriptions end with the attributes; the radio does not report their end.
                 for event in batch.shown.flatMap({ machine.links.ends(of: $0) }) { _ = forward(event) }
             }
             let shown = machine.shown(batch.services)
@@ -79,8 +80,9 @@ extension FaultyRadio {
         await wrapped.stopAdvertising()
     }
 
-    /// Advertises the requested advertisement with the changes of the faults, unless that is already on the
-    /// air, or the radio does not work.
+    /// Advertises the requested advertisement with the changes of the faults.
+    ///
+    /// Does nothing if that is already advertised, or if the radio does not work.
     func advertiseAgain() async {
         guard let changed = machine.nextAdvertisement else { return }
         do throws(RadioError) {
@@ -109,14 +111,15 @@ extension FaultyRadio {
         let whole = HeldValues.Value(
             attribute: attribute, bytes: value, delivery: delivery, centrals: centrals, due: now)
         switch machine.send(whole, &values.held) {
-        // No fault is about it; or without subscribers there is nothing to count, and errors are the radio's.
+        // No fault applies. Or there are no subscribers: nothing is counted, and the radio reports errors.
         case .unchanged: return try pass(value, of: attribute, as: delivery, to: centrals)
         case .refused: return .full
         case .held(let count, let parts, let isFaulty, let actions):
             perform(actions)
             let (error, unsent, followUp) = values.sendHeld(at: now)
             perform(followUp)
-            // If a fault applies to the value, or if an earlier one waited, it is not the sender's mistake.
+            // If a fault changed the value, or an earlier value waited, the error is not the caller's
+            // mistake.
             let isOwn = parts.contains { $0.value.map(unsent.contains) == true }
             if let error, isOwn, !isFaulty { throw error }
             if let error { warn(ValueSender.message(of: error, isOwn: isOwn)) }

@@ -1,6 +1,6 @@
 package import MynahCore
 
-// The time in which a device is gone for a fault.
+// The disappearance of a device because of a fault.
 extension FaultyRadio {
     func vanish() async {
         guard machine.advertising.vanish() else { return }
@@ -18,7 +18,7 @@ extension FaultyRadio {
         if !machine.advertising.hidden.isTurnedOff {
             do throws(RadioError) {
                 try await wrapped.reappear()
-                // It may have been turned off while it came back.
+                // Bluetooth may have been turned off while the device came back.
                 if machine.advertising.hidden.isTurnedOff { try await wrapped.setPower(false) }
             } catch {
                 warn("the device cannot advertise again: \(error)")
@@ -29,14 +29,14 @@ extension FaultyRadio {
         await advertiseAgain()
     }
 
-    /// Passes the radio's events in the meantime to the device, which is back on the air.
+    /// Passes the radio's events since the disappearance to the device, which is on the air again.
     private func isBack() {
         for event in machine.advertising.isBack() { pass(event) }
     }
 
     /// Turns Bluetooth off or on.
     ///
-    /// A device that a fault has made disappear stays so, and is off when the fault ends.
+    /// A device that has disappeared because of a fault does not come back, and is off when the fault ends.
     package func setPower(_ isOn: Bool) async throws(RadioError) {
         guard lower != nil, machine.advertising.isGone else { return try await wrapped.setPower(isOn) }
         guard machine.advertising.hidden.isTurnedOff == isOn else { return }

@@ -15,7 +15,7 @@ package actor FaultyRadio: RadioLayer {
     var machine: FaultMachine
     var values: ValueSender
     var unanswered = UnansweredReplies()
-    /// The last sent value, as each subscriber gets it; empty if faults did not change it.
+    /// The last sent value, as each subscriber gets it; empty if no fault changed it.
     package nonisolated let faultedValues = Lock<[DeliveredValue]>([])
     private(set) var sink: (any RadioSink)?
     private var alarms: FaultAlarms
@@ -44,7 +44,7 @@ package actor FaultyRadio: RadioLayer {
         alarms = FaultAlarms(RunClock(clock))
     }
 
-    /// Calls the wrapped radio if faults can apply below its sink.
+    /// Calls the wrapped radio, if faults can also apply below its sink.
     func below(_ body: @Sendable (isolated any FaultableRadio) -> Void) {
         lower?.onOwnExecutor { body($0) }
     }
@@ -58,7 +58,7 @@ package actor FaultyRadio: RadioLayer {
 
     /// Starts the wrapped radio.
     ///
-    /// Throws `unsupported` if a fault is on that the radio cannot carry out.
+    /// Throws `unsupported` if a fault that is on cannot be carried out by the radio.
     package func start(
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
@@ -98,7 +98,7 @@ package actor FaultyRadio: RadioLayer {
     /// The faults with their states, in order.
     package var faults: [FaultRules.Entry] { machine.rules.entries }
 
-    /// The existing faults with these names and their states, in the order of `names`.
+    /// The faults with these names and their states, in the order of `names`, without unknown names.
     package func faults(named names: [String]) -> [FaultRules.Entry] {
         names.compactMap { machine.rules[$0] }
     }
@@ -108,8 +108,9 @@ package actor FaultyRadio: RadioLayer {
     /// Throws `unsupported`, and changes nothing, if the fault is on and the radio cannot carry it out.
     package func add(_ fault: Fault) throws(RadioError) { perform(try machine.add(fault, at: now)) }
 
-    /// Turns a fault on or off; returns `false` if it is so already, or `nil` if there is no fault with that
-    /// name.
+    /// Turns a fault on or off.
+    ///
+    /// Returns `false` if nothing changes, or `nil` if there is no fault with that name.
     ///
     /// Turning a fault off ends its lasting effects: services are published again, and the device advertises
     /// as before. A request that the fault left unanswered stays unanswered.
@@ -166,12 +167,12 @@ package actor FaultyRadio: RadioLayer {
 
     var now: Duration { alarms.clock.now.offset }
 
-    /// Schedules a step for a time.
+    /// Schedules a step for this time.
     func schedule(_ step: FaultStep, at due: Duration) {
         alarms.add(step, at: due) { [weak self] in await self?.wake($0) }
     }
 
-    /// Handles that the timer with a number has woken.
+    /// Handles that the timer with this number has fired.
     private func wake(_ number: UInt64) {
         guard alarms.woke(number) else { return }
         while let step = alarms.takeDue(wake: { [weak self] in await self?.wake($0) }) { perform(step) }
@@ -185,7 +186,7 @@ package actor FaultyRadio: RadioLayer {
         case .end(let name, let number): perform(machine.end(name, number: number))
         case .give(let answer): answer.release()
         case .release(let verdict, let central, let link):
-            // Another link may have its identifier.
+            // Another connection may have the same identifier.
             if machine.number(of: central) == link { below { $0.release(central, verdict) } }
         case .stopKeeping(let value):
             values.held.stopKeeping(value, at: now)
@@ -196,7 +197,7 @@ package actor FaultyRadio: RadioLayer {
 
     // MARK: Work
 
-    /// Does a job after all jobs that were added before.
+    /// Queues a job after all earlier jobs.
     func enqueue(_ job: FaultJob) {
         guard work.add(job) else { return }
         Task(executorPreference: preferredExecutor) { [weak self] in

@@ -2,7 +2,7 @@
 package struct FaultyRadioOwner: Sendable {
     /// Returns whether the condition of a fault holds now.
     package var holds: @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool
-    /// Notes a fault that was applied.
+    /// Handles a report that a fault was applied.
     package var applied: @Sendable (FaultFiring) -> Void
 
     /// Makes callbacks; by default, no condition holds, and applied faults are ignored.

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// An answer that is given once the sink has given it and its delay is over.
+/// An answer that is given when the sink has given it and its delay has elapsed.
 final class HeldAnswer: Sendable {
     private struct State {
         var outcome: PendingReply.Outcome?
@@ -13,7 +13,7 @@ final class HeldAnswer: Sendable {
 
     var pending: PendingAnswer { reply.pending }
 
-    /// Begins with the answer of a sink, which may give it later.
+    /// Begins with the sink's answer, which may be pending.
     init(_ answer: RadioAnswer) {
         switch answer {
         case .answer(let outcome): give(outcome)
@@ -30,7 +30,7 @@ final class HeldAnswer: Sendable {
         if isReleased { reply.answer(outcome) }
     }
 
-    /// Notes that the delay is over.
+    /// Handles the end of the delay.
     func release() {
         let outcome = state.withLock { state in
             state.isReleased = true

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The values that wait for a subscriber, because a fault delays them or because the link has no room.
+/// The values that wait to be sent, because a fault delays them or because the radio has no buffer space.
 ///
 /// A waiting value delays later values for the same central, but not those for others.
 struct HeldValues: Sendable {
@@ -9,7 +9,7 @@ struct HeldValues: Sendable {
         var attribute: AttributeKey
         var bytes: [UInt8]
         var delivery: Delivery
-        /// The receivers, or `nil` for all.
+        /// The receivers, or `nil` for all subscribers.
         var centrals: [Peer.ID]?
         /// The time from which the value may be sent.
         var due: Duration
@@ -21,33 +21,33 @@ struct HeldValues: Sendable {
         case unchanged
         /// The value is refused, because too many values wait.
         case refused
-        /// The value waits for this number of centrals, or for an unknown number, with a part for each.
+        /// The value waits, with a part for each central.
+        ///
+        /// The number is the number of centrals, or `nil` if it is not known.
         case held(Int?, [Part], isFaulty: Bool, [FaultAction])
     }
 
-    /// A value for one central, or for all that the radio cannot identify.
+    /// A value for one central, or for all centrals that the radio cannot identify.
     struct Part: Hashable, Sendable {
         var central: Peer.ID?
         /// The value as changed by faults, or `nil` if they drop it.
         var value: Value?
     }
 
-    /// An attribute and a central whose values are reordered.
+    /// An attribute and a receiver, within which values are reordered.
     fileprivate struct Place: Hashable {
         var attribute: AttributeKey
         var central: Peer.ID?
     }
 
     private struct Track: Sendable {
-        /// The time of the last value, and the interval to the value before.
+        /// The time at which the last value was sent.
         var last: Duration
         var gap: Duration?
-        /// The value that is kept until the next one.
+        /// The value that is held until the next one.
         var waiting: Value?
 
-        /// Notes that a value was sent.
-        ///
-        /// A value that is sent twice counts once.
+        /// Records that a value was sent; a value that is sent twice counts once.
         mutating func pass(at now: Duration) {
             if now > last { gap = now - last }
             last = now
@@ -56,7 +56,7 @@ struct HeldValues: Sendable {
 
     /// The largest number of waiting values.
     static let limit = 256
-    /// The time for which a value is kept for the next one if the interval between values is not known.
+    /// The time for which a value is held for the next one, if the interval between values is not known.
     static let usualGap = Duration.seconds(1)
 
     private(set) var values: [Value] = []
@@ -64,21 +64,19 @@ struct HeldValues: Sendable {
     /// Whether a value was refused because too many are waiting.
     var isRefused = false
 
-    /// Whether a new value has to be added here, because others are waiting.
+    /// Whether values wait, so that a new value has to be added after them.
     var isUsed: Bool { !values.isEmpty || tracks.values.contains { $0.waiting != nil } }
     /// Whether another value can be added.
     var hasRoom: Bool { values.count < Self.limit }
 
-    /// Notes that the radio has room again.
-    ///
-    /// Returns whether a value was refused before.
+    /// Handles that the radio has buffer space again; returns whether a value was refused before.
     mutating func makeRoom() -> Bool {
         guard isRefused, hasRoom else { return false }
         isRefused = false
         return true
     }
 
-    /// Adds a value that the effect of a fault may change.
+    /// Adds a value, held or duplicated if the effect says so.
     mutating func put(_ value: Value, _ effect: FaultEffect?, at now: Duration) -> [FaultAction] {
         switch effect {
         case .reorder:
@@ -90,9 +88,7 @@ struct HeldValues: Sendable {
         return value.due > now ? [.wait(until: value.due, .flush)] : []
     }
 
-    /// Adds a value at the end.
-    ///
-    /// A value that was kept for this one is sent after it.
+    /// Adds a value at the end; a value that was held for it follows.
     mutating func add(_ value: Value, at now: Duration) {
         values.append(value)
         let place = Place(value)
@@ -109,10 +105,10 @@ struct HeldValues: Sendable {
         tracks[place] = track
     }
 
-    /// Keeps a value until the next one of its attribute to its centrals.
+    /// Holds a value until the next one of its attribute to its receivers.
     ///
-    /// Returns the time at which to send the value if no next one comes, or `nil` if one is kept already.
-    /// This is a little longer than the interval between the last two values.
+    /// Returns the time at which to send the value if no next one comes: a little more than the last interval
+    /// from now. Returns `nil` if another value is held already.
     mutating func keepForNext(_ value: Value, at now: Duration) -> Duration? {
         let place = Place(value)
         var track = tracks[place] ?? Track(last: now)
@@ -123,7 +119,7 @@ struct HeldValues: Sendable {
         return now + (track.gap ?? Self.usualGap) * 5 / 4
     }
 
-    /// Adds a kept value at the end, because no next value came in time.
+    /// Adds a held value at the end, because no next value came in time.
     mutating func stopKeeping(_ value: Value, at now: Duration) {
         guard var late = tracks[Place(value)]?.waiting, late == value else { return }
         tracks[Place(value)]?.waiting = nil
@@ -131,7 +127,7 @@ struct HeldValues: Sendable {
         values.append(late)
     }
 
-    /// Sends the due values in order; `send` returns `false` if there is no room.
+    /// Sends the values whose time has come, in order; `send` returns `false` if there is no buffer space.
     mutating func flush(at now: Duration, _ send: (Value) -> Bool) {
         var (blocked, isAllBlocked, kept): (Set<Peer.ID>, Bool, [Value]) = ([], false, [])
         for value in values {
@@ -150,7 +146,6 @@ struct HeldValues: Sendable {
         tracks = tracks.filter { $0.key.central != central }
     }
 
-    /// Forgets everything.
     mutating func removeAll() {
         self = HeldValues()
     }

@@ -1,8 +1,8 @@
 import MynahCore
 
-/// The Bluetooth states that a radio reports while its device has disappeared because of a fault.
+/// The Bluetooth states that a radio reports while a fault makes its device disappear.
 struct HiddenStates: Sendable {
-    /// Whether the user has turned Bluetooth off in the meantime.
+    /// Whether the user has turned Bluetooth off since the device disappeared.
     var isTurnedOff = false
     private var state = RadioState.poweredOn
     private var loss: RadioError?
@@ -16,7 +16,7 @@ struct HiddenStates: Sendable {
         }
     }
 
-    /// The missed events for a device that is back; empty if the radio works as before.
+    /// The events that the device has missed; empty if the radio works as before.
     var events: [RadioEvent] {
         guard !isTurnedOff else { return loss.map { [.lost($0)] } ?? [] }
         return (loss.map { [.lost($0)] } ?? []) + (state == .poweredOn ? [] : [.stateChanged(state)])

@@ -4,14 +4,14 @@ import MynahCore
 struct LinkedEffects: Sendable {
     private var effects: [(fault: String, central: Peer.ID?)] = []
 
-    /// Notes that the effect of a fault began; `central` is `nil` if no single central caused it.
+    /// Records that the effect of a fault began; `central` is `nil` if it was not caused by a single central.
     mutating func begin(_ fault: Fault, of central: Peer.ID?) {
         effects.removeAll { $0.fault == fault.name }
         if fault.endsWithLink { effects.append((fault.name, central)) }
     }
 
-    /// Removes and returns the faults whose effects end because a central has disconnected, in the order of
-    /// their beginning.
+    /// Removes and returns the faults whose effects end because a central has disconnected, in the order in
+    /// which they began.
     mutating func takeEnded(by central: Peer.ID) -> [String] {
         let ended = effects.filter { $0.central == nil || $0.central == central }.map(\.fault)
         effects.removeAll { ended.contains($0.fault) }

@@ -1,10 +1,10 @@
 import MynahCore
 
 extension LowerRequest {
-    /// The operations of the request; the first one for which there is a fault decides.
+    /// The operations of the request; the first one to which a fault applies decides.
     var operations: [FaultRules.Operation] {
         switch self {
-        // The radio asks about reads and writes only if the link's protection denies them.
+        // The radio passes on reads and writes only if the link's security does not allow them.
         case .read(let key): [.init(.read, of: [key], isDenied: true)]
         case .write(let key): [.init(.write, of: [key], isDenied: true)]
         case .subscribe(let key): [.init(.subscribe, of: [key])]
@@ -17,7 +17,8 @@ extension LowerRequest {
         }
     }
 
-    /// The refused attribute, and the kind of access, or `nil` if the request accesses no attribute.
+    /// The attribute and the kind of access for the report of a refusal, or `nil` if the request accesses no
+    /// value.
     var refusable: (key: AttributeKey, access: RefusedRequest.Access)? {
         switch self {
         case .read(let key): (key, .read)
@@ -30,15 +31,15 @@ extension LowerRequest {
 }
 
 extension FaultRules.Decision {
-    /// `true` if the decision changes the read value.
+    /// `true` if the effect changes the read value.
     var changesValue: Bool { effect?.changed([]) != nil }
 
-    /// The answer to a read, with the bytes as changed by the effect.
+    /// The answer to a read, with its bytes as changed by the effect.
     func changed(_ outcome: PendingReply.Outcome) -> PendingReply.Outcome {
         outcome.map { effect?.changed($0) ?? $0 }
     }
 
-    /// The verdict for a request that the radio would answer by itself.
+    /// The verdict for a request that the radio would otherwise answer by itself.
     var verdict: LowerVerdict {
         switch effect {
         case .error(let error): .refuse(error)

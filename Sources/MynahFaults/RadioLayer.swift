@@ -1,8 +1,8 @@
 package import MynahCore
 
-/// A layer around a radio, on its executor.
+/// A layer around a radio, on the same executor.
 ///
-/// Calls and events that the layer does not change are passed on.
+/// Calls and events that the layer does not change are passed through.
 package protocol RadioLayer: ControllableRadio {
     /// The wrapped radio.
     nonisolated var wrapped: any VanishingRadio { get }

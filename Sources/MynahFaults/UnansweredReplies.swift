@@ -1,10 +1,12 @@
 import MynahCore
 
-/// The replies that are never given, kept until their link ends, because a dropped reply would be an error.
+/// Replies that are never given.
+///
+/// They are kept until their link ends, because a dropped reply would be answered with an error.
 struct UnansweredReplies: Sendable {
     private var replies: [Peer.ID: [PendingReply]] = [:]
 
-    /// Returns an answer to a request of a central that is never given.
+    /// Returns a pending answer that is never given, for a request of a central.
     mutating func add(_ central: Peer.ID) -> RadioAnswer {
         let reply = PendingReply()
         replies[central, default: []].append(reply)

@@ -1,27 +1,29 @@
 import MynahCore
 
-/// Sends delayed values to a radio when they are due.
+/// Sends held values to a radio when their time has come.
 struct ValueSender: Sendable {
     private let radio: any VanishingRadio
     var held = HeldValues()
 
-    /// Makes a sender for a radio, on whose executor it is used.
+    /// Makes a sender for a radio; use it on the radio's executor.
     init(_ radio: any VanishingRadio) {
         self.radio = radio
     }
 
-    /// Sends the values that are due, and returns warnings about those that cannot be sent.
+    /// Sends the values whose time has come, and returns warnings about those that cannot be sent.
     mutating func flush(at now: Duration) -> [FaultAction] {
         let (error, _, actions) = sendHeld(at: now)
         return (error.map { [.warn(Self.message(of: $0, isOwn: false))] } ?? []) + actions
     }
 
-    /// The message about an error of a value that a fault has changed, or that was delayed before this call.
+    /// The message about a value that could not be sent.
+    ///
+    /// With `isOwn`, a fault has changed the value. Otherwise the value was delayed.
     static func message(of error: RadioError, isOwn: Bool) -> String {
         "a value that \(isOwn ? "a fault has changed" : "was held up") cannot be sent: \(error)"
     }
 
-    /// Sends the values that are due; returns those that cannot be sent, and the last error.
+    /// Sends the values whose time has come; returns those that cannot be sent, and the last error.
     mutating func sendHeld(
         at now: Duration
     ) -> (error: RadioError?, unsent: [HeldValues.Value], actions: [FaultAction]) {
@@ -40,12 +42,12 @@ struct ValueSender: Sendable {
         return (failure, unsent, reportRoom())
     }
 
-    /// Reports later that there is room for values, because the sender may be sending now.
+    /// Queues the report that values are accepted again, because the sender may be sending now.
     mutating func reportRoom() -> [FaultAction] { held.makeRoom() ? [.work(.reportRoom)] : [] }
 
     /// Drops the values that wait for a central whose link has ended.
     ///
-    /// With `isLast`, no central is connected any more, so values for all centrals are dropped too.
+    /// With `isLast`, no central is connected any longer, so values for all centrals are dropped too.
     mutating func forget(_ central: Peer.ID, isLast: Bool) -> [FaultAction] {
         held.forget(central)
         if isLast { held.removeAll() }

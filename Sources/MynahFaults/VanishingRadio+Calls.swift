@@ -1,11 +1,11 @@
 import MynahCore
 
-// Calls that a layer of faults makes, whose failures are warnings.
+// Calls of a layer of faults to its radio; failures become warnings.
 extension VanishingRadio {
     /// Disconnects a central with a reason; returns an action for each failure.
     func end(_ central: Peer.ID, for reason: UInt8) async -> [FaultAction] {
         do throws(RadioError) {
-            // The radio's own reason, which every radio can give.
+            // Every radio can end a link with its default reason.
             if reason == FaultEffect.usualReason {
                 await disconnect(central)
             } else {

@@ -6,7 +6,7 @@ struct AdvertisementComposition {
     private struct List {
         var width: BluetoothUUID.Width
         var uuids: [BluetoothUUID] = []
-        /// Whether a UUID of this width had no room and is in the overflow area.
+        /// Whether a UUID of this width did not fit and is in the overflow area.
         var isCut = false
     }
 
@@ -30,10 +30,9 @@ struct AdvertisementComposition {
         return ExactAdvertisement.legacyCapacity - headers.byteCount - taken
     }
 
-    /// Adds an app's UUIDs to the lists by width, in the given order, as long as there is room; the rest goes
-    /// to the overflow area.
+    /// Adds an app's UUIDs to the lists by width, in order; UUIDs that do not fit go to the overflow area.
     ///
-    /// A shorter UUID that still fits is added even if an earlier, longer one was not.
+    /// A UUID that fits is added even if an earlier, longer one did not fit.
     mutating func takeClear(_ app: AppAdvertisement, _ index: Int) {
         for (number, uuid) in app.serviceUUIDs.enumerated() where !clear.contains(uuid) {
             let list = lists.firstIndex { $0.width == uuid.width }
@@ -71,7 +70,7 @@ struct AdvertisementComposition {
     mutating func takeName(_ app: AppAdvertisement, _ index: Int) {
         guard let text = app.localName, !text.isEmpty else { return }
         if let name {
-            // Two apps that give the same name have it.
+            // Two apps with the same name share the advertised one.
             guard name.type != .completeLocalName || name.data != Array(text.utf8) else { return }
             return omit(index, "localName", "a phone advertises one name, and this is another app's")
         }
@@ -103,7 +102,7 @@ struct AdvertisementComposition {
         }
         for (number, uuid) in app.serviceUUIDs.enumerated() {
             overflow.insert(uuid)
-            // Another app, in the foreground, may have it in clear.
+            // The UUID may be in a list, because an app in the foreground advertises it too.
             guard !clear.contains(uuid) else { continue }
             omit(
                 index, "serviceUUIDs[\(number)]",
@@ -114,8 +113,9 @@ struct AdvertisementComposition {
         }
     }
 
-    /// The composed bytes, or `nil` if there is nothing to advertise: in the background, nothing is
-    /// advertised without a UUID.
+    /// The composed bytes, or `nil` if there is nothing to advertise.
+    ///
+    /// In the background, nothing is advertised unless the overflow area has a UUID.
     func bytes(isForeground: Bool, placement: OverflowPlacement) -> ExactAdvertisement? {
         var bytes = ExactAdvertisement(data: data, scanResponse: [])
         guard isForeground else {
@@ -129,13 +129,13 @@ struct AdvertisementComposition {
         if let name {
             if isNameInScanResponse { bytes.scanResponse.append(name) } else { bytes.data.append(name) }
         }
-        // Captures of iOS 7 and of iOS 13 have it in the scan response: with a 128-bit UUID there is no
-        // other room.
+        // Captures of iOS 7 and of iOS 13 have the overflow area in the scan response: with a 128-bit UUID,
+        // it fits nowhere else.
         if !overflow.isEmpty { bytes.scanResponse.append(overflow.structure) }
         return bytes
     }
 
-    /// Notes that the phone's Nearby Info is omitted, because an app is in the foreground.
+    /// Adds the omission of the phone's Nearby Info, because an app is in the foreground.
     mutating func omitNearbyInfo(_ index: Int) {
         omit(
             index, "phone.nearbyInfo",

@@ -1,7 +1,9 @@
 package import MynahCore
 
-/// Decides which app's alert the system shows when something happens to a device while apps are suspended, or
-/// when an app makes a manager while Bluetooth is off.
+/// Decides which app's alert the system shows.
+///
+/// An alert is about an event of a device while apps are suspended, or about Bluetooth that is off when an
+/// app makes a manager.
 ///
 /// The phone drives this state machine: it passes in each connection, each disconnection and each received
 /// value, with the apps whose managers hold the link, and the user's actions. It reports the resulting
@@ -51,7 +53,7 @@ package struct AlertPolicy: Sendable {
         }
     }
 
-    /// An app whose manager holds the link on which the event happened.
+    /// An app with a manager that uses the link on which the event happened.
     package struct Candidate: Hashable, Sendable {
         /// The number of the app.
         package var app: UInt64
@@ -98,7 +100,7 @@ package struct AlertPolicy: Sendable {
     /// The apps that have been in the foreground, the most recent one last.
     private var lastInForeground: [UInt64] = []
 
-    /// Begins without alerts, and before any app has been in the foreground.
+    /// Makes a policy without alerts, before any app has been in the foreground.
     package init() {}
 
     /// Handles an event of a device.
@@ -115,8 +117,9 @@ package struct AlertPolicy: Sendable {
         actions.append(.shown(alert))
     }
 
-    /// Handles that an app in the foreground, which asks for the alert, made a manager while Bluetooth is
-    /// off.
+    /// Shows the alert that Bluetooth is off, unless the app has one already.
+    ///
+    /// The caller checks that the app is in the foreground, and that its manager requested the alert.
     package mutating func madeManager(_ app: UInt64, into actions: inout [Action]) {
         let alert = Alert(app: app, cause: .power, address: nil)
         guard !alerts.contains(alert) else { return }

@@ -1,13 +1,14 @@
 package import MynahCore
 
-/// The advertisement that one app of a phone requests: Core Bluetooth accepts a local name and service
-/// UUIDs only.
+/// The advertisement that one app of a phone requests.
+///
+/// Core Bluetooth accepts only a local name and service UUIDs.
 package struct AppAdvertisement: Hashable, Sendable {
     /// The local name (CBAdvertisementDataLocalNameKey); there is none if it is `nil` or empty.
     package var localName: String?
     /// The service UUIDs (CBAdvertisementDataServiceUUIDsKey), each with the width in which it is advertised.
     package var serviceUUIDs: [BluetoothUUID]
-    /// The current way to advertise the app.
+    /// The current mode in which the phone advertises for the app.
     package var mode: AdvertisingMode
 
     /// Makes the request of an app, by default in the foreground.
@@ -19,14 +20,14 @@ package struct AppAdvertisement: Hashable, Sendable {
     }
 }
 
-/// The place of an iPhone's overflow area while all of its advertising apps are in the background.
+/// The location of an iPhone's overflow area while all of its advertising apps are in the background.
 package enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
     /// After the Flags in the advertising data, as captured up to iOS 11.
     case advertisingData
     /// In the scan response, as reported from iOS 12 on: only an active scanner receives it.
     case scanResponse
 
-    /// The place for a major version of iOS.
+    /// The location for a major version of iOS.
     package init(iOS version: Int) {
         self = IOSVersion(version).hidesOverflowArea ? .scanResponse : .advertisingData
     }
@@ -38,10 +39,10 @@ package struct PhoneAdvertisement: Hashable, Sendable {
     package var bytes: ExactAdvertisement?
     /// The range of the advertising interval.
     package var interval: ClosedRange<Duration>
-    /// The shared mask.
+    /// The overflow area, which all apps share.
     package var overflow: OverflowArea
-    /// The parts of each app's request that are left out or in the overflow area, with the reasons; one entry
-    /// for each app, in order.
+    /// For each app, in order, the parts of its request that are left out or in the overflow area, with the
+    /// reasons.
     package var omitted: [[AdvertisingReport.Omission]]
 
     /// The advertisement for the radio, or `nil` if the phone does not advertise.

@@ -6,19 +6,19 @@ package enum AppEvent: Hashable, Sendable {
     case transition(AppTransition)
     /// A Bluetooth event for the app.
     case bluetooth(BluetoothEvent)
-    /// The app began work that takes time.
+    /// The app began work that keeps it from being suspended.
     case workBegan
-    /// The app ended that work.
+    /// The app ended work that it had begun.
     case workEnded
     /// The app did work that is unrelated to the event that woke it.
     case extraneousWork
-    /// The time in `deadline` was reached.
+    /// The deadline of the app's life cycle was reached.
     case deadlineReached
     /// The Bluetooth state changed.
     case radioState(RadioState)
     /// The phone restarts, which ends the app if it is in memory.
     case phoneRestarted
-    /// The system stops working for the app if it is terminated, until its user opens it (TN3115).
+    /// The system may no longer relaunch the app until its user opens it (TN3115).
     case relaunchForbidden
 }
 
@@ -44,8 +44,7 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     case subscribe
     /// A central unsubscribed.
     case unsubscribe
-    /// Any other event of a peripheral manager: links, MTU, confirmations, room for updates, the Bluetooth
-    /// state.
+    /// Any other event of a peripheral manager, such as a new link or buffer space for updates.
     case other
 
     /// A scan discovered a device.
@@ -56,7 +55,7 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     case disconnected
     /// A peripheral sent a value, or its services changed.
     case notified
-    /// A request to a peripheral ended, or there is room for another command.
+    /// A request to a peripheral ended, or there is buffer space for another write command.
     case answered
     /// The Bluetooth state of a central manager changed.
     case state
@@ -78,14 +77,14 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     /// iOS Apps).
     package var wakes: Bool { self != .other }
 
-    /// `true` if the event relaunches an app that was terminated, and for which the system still works.
+    /// `true` if the event relaunches an app that has ended, and whose managers the system keeps.
     ///
     /// TN3115 names a scan, a connection and a subscribed value. A request ends with the process that made
     /// it. It is an assumption that a disconnection relaunches too, and that a change of the Bluetooth state
     /// does not. A registration for connection events is not preserved.
     package var relaunches: Bool { wakes && ![.answered, .state, .connectionEvent].contains(self) }
 
-    /// Whether the sender waits for an answer.
+    /// Whether the peer waits for a response.
     package var wantsAnswer: Bool { self == .read || self == .write }
 }
 
@@ -111,7 +110,7 @@ package enum AppAction: Hashable, Sendable {
     case deliver
     /// Queue the current event for the app.
     case queue
-    /// Answer the current event, a request, with an error for the app; a command is dropped.
+    /// Answer the current event with an error if it is a request, or drop it if it is a command.
     case refuse
     /// Drop the current event.
     case discard
@@ -135,9 +134,9 @@ package enum AppAction: Hashable, Sendable {
 
 /// The reason that an app ended without its user.
 public enum TerminationReason: String, Hashable, Sendable, CaseIterable {
-    /// The system terminated it.
+    /// The system terminated the app.
     case system
-    /// The system needed its memory.
+    /// The system needed the app's memory.
     case memoryPressure
     /// The app exceeded its time in the background.
     case overran

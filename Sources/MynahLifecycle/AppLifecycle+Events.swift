@@ -52,14 +52,14 @@ extension AppLifecycle {
 
     private mutating func enterBackground(at now: Instant) -> [AppAction] {
         guard case .foreground = phase else { return [] }
-        // That work under way off the screen may go on as long as in a wake is an assumption.
+        // It is an assumption that work in progress may continue in the background for as long as in a wake.
         let idleUntil = now.advanced(by: rules.suspendAfter)
         let busyUntil = idleUntil.advanced(by: rules.wakeAllowance)
         enter(.background(Running(isWoken: false, idleUntil: idleUntil, busyUntil: busyUntil)))
         return [.enteredBackground]
     }
 
-    /// Suspends the app; in the foreground, it goes through the background first, as every app does.
+    /// Suspends the app; an app in the foreground enters the background first, as every app does.
     private mutating func suspend() -> [AppAction] {
         switch phase {
         case .foreground:
@@ -109,7 +109,7 @@ extension AppLifecycle {
         }
     }
 
-    /// Forbids relaunching the app.
+    /// Prevents the system from relaunching the app until its user opens it.
     ///
     /// The user's next launch restores nothing either, which is an assumption: TN3115 says that the system
     /// will not "relaunch and restore" the app.
@@ -132,7 +132,7 @@ extension AppLifecycle {
                 running.grant(rules, at: now)
                 enter(.background(running))
             }
-            // A peripheral's events may wait meanwhile, and are not overtaken: an assumption.
+            // A peripheral manager's queued events keep their order, which is an assumption.
             return event.role == .central && !rules.isBackgroundPeripheral
                 ? [.deliverQueued, .deliver] : [.deliver]
         case .suspended where isAwaited:
@@ -140,9 +140,9 @@ extension AppLifecycle {
             wake(at: now)
             return [.woken(by: event), .deliverQueued, .deliver]
         case .background, .suspended:
-            // Its scan is paused, so what is heard is not for it.
+            // The app's scan is paused in the background.
             if event == .discovered { return [.discard] }
-            // Its services are disabled, for a command too.
+            // The app's services are disabled in the background, for a command too.
             return event.wantsAnswer || event == .writeCommand ? [.refuse] : [.queue]
         case .terminated where isKept(for: event.role), .quit where isKept(for: event.role):
             guard event.relaunches else { return [.discard] }
@@ -157,13 +157,14 @@ extension AppLifecycle {
         enter(.background(Running(wokenAt: now, rules)))
     }
 
-    /// Handles a new Bluetooth state: below poweredOn advertising pauses, and below poweredOff the services
-    /// and the advertising are removed (CBPeripheralManager).
+    /// Handles a new Bluetooth state (CBPeripheralManager).
+    ///
+    /// Below poweredOn, advertising pauses. Below poweredOff, the services and the advertising are removed.
     ///
     /// Disconnecting the centrals below poweredOn is the task of the radio, which reports each disconnection.
     ///
-    /// For its peripheral managers, this does not wake an app, which is an assumption because Apple does not
-    /// mention it. For central managers, the event `BluetoothEvent.state` wakes the app.
+    /// A change does not wake an app for its peripheral managers, which is an assumption because Apple does
+    /// not mention it. For central managers, the event `BluetoothEvent.state` wakes the app.
     private mutating func change(to new: RadioState, at now: Instant) -> [AppAction] {
         let old = radioState
         guard new != old else { return [] }
@@ -198,7 +199,7 @@ extension AppLifecycle {
             enter(.background(running))
             return []
         }
-        // An app that was kept awake for its work gets no more time after that work.
+        // An app that ran only because of its work is suspended when the work ends.
         guard !running.mayIdle(now) else { return [] }
         enter(.suspended)
         return [.suspended]
@@ -223,7 +224,8 @@ extension AppLifecycle {
 }
 
 extension RadioState {
-    /// Apple's order of states: unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn.
+    /// `true` if the state is before poweredOff in Apple's order: unknown, resetting, unsupported,
+    /// unauthorized, poweredOff, poweredOn.
     var isBelowPoweredOff: Bool {
         switch self {
         case .unknown, .resetting, .unsupported, .unauthorized: true

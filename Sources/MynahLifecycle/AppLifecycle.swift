@@ -1,7 +1,8 @@
 import MynahCore
 
-/// The life cycle of an iOS app, as a state machine that handles events with their times and returns
-/// actions; it has no clock and no radio.
+/// The life cycle of an iOS app.
+///
+/// This state machine handles events with their times, and returns actions. It has no clock and no radio.
 ///
 /// Apple documents the following rules, which no capture confirms:
 ///
@@ -27,7 +28,7 @@ where Instant.Duration == Duration {
         case foreground
         case background(Running)
         case suspended
-        /// The system still works for the app's managers of these roles, and their events relaunch the app.
+        /// The system keeps the app's managers of these roles, and their events relaunch the app.
         case terminated(kept: Set<BluetoothRole>)
         /// As `terminated`, after the user has quit the app; the system keeps managers only for an app with
         /// AccessorySetupKit.
@@ -40,12 +41,13 @@ where Instant.Duration == Duration {
         let isWoken: Bool
         /// The time until which the app runs even without work.
         private(set) var idleUntil: Instant
-        /// The time until which work may continue that is unfinished at `idleUntil`.
+        /// The time until which work that is unfinished at `idleUntil` may continue.
         private(set) var busyUntil: Instant
-        /// The time until which the app's own work for events lasts, or `nil` if its rules do not limit it.
+        /// The time at which the app has done its own work for events, or `nil` if its rules set no
+        /// `taskTime`.
         private(set) var taskUntil: Instant?
-        /// Whether that work took too long: the app is throttled, and does not finish it before it is ended,
-        /// which is an assumption.
+        /// Whether the app was throttled during that work: it then does not finish the work before it is
+        /// ended, which is an assumption.
         private(set) var isTaskLate = false
         /// The time at which the app's current allowance ends.
         private(set) var deadline: Instant
@@ -61,7 +63,7 @@ where Instant.Duration == Duration {
             deadline = idleUntil
         }
 
-        /// Begins when an event wakes the app, with the time for that event.
+        /// Makes the times of an app that an event wakes.
         init(wokenAt now: Instant, _ rules: AppRules) {
             self.init(isWoken: true, idleUntil: now, busyUntil: now)
             grant(rules, at: now)
@@ -85,17 +87,17 @@ where Instant.Duration == Duration {
         /// Whether the app's own work for events continues.
         func isAtTask(_ now: Instant) -> Bool { isTaskLate || taskUntil.map { $0 > now } ?? false }
 
-        /// Returns whether the app may be idle in the background.
+        /// Whether the app may run without work in the background.
         func mayIdle(_ now: Instant) -> Bool { !isThrottled && idleUntil > now }
 
-        /// Ends the handling of an event: the app runs until its own work is done, or its allowance ends.
+        /// Sets the deadline after an event was handled: the end of the app's own work, or of its allowance.
         mutating func rest() {
             let done = max(idleUntil, taskUntil ?? idleUntil)
             let end = endsAt ?? busyUntil
             deadline = isTaskLate ? end : min(done, end)
         }
 
-        /// Extends the app's time for unfinished work.
+        /// Sets the deadline to the end of the allowance, because work is unfinished.
         mutating func bearWork() {
             deadline = endsAt ?? busyUntil
         }
@@ -116,12 +118,12 @@ where Instant.Duration == Duration {
     /// `true` if the app's advertising waits for Bluetooth to be powered on again.
     private(set) var isPaused = false
 
-    /// Begins before the app's first launch.
+    /// Makes the life cycle of an app that was never launched.
     package init(_ rules: AppRules = AppRules()) {
         self.rules = rules
     }
 
-    /// Begins with an app that the system terminated before the phone was restarted.
+    /// Makes the life cycle of an app that the system terminated before the phone was restarted.
     package init(terminated rules: AppRules) {
         self.rules = rules
         phase = .terminated(kept: rules.relaunchedRoles)
@@ -157,15 +159,15 @@ where Instant.Duration == Duration {
         if case .background(let running) = phase { running.isThrottled } else { false }
     }
 
-    /// The time at which `.deadlineReached` must be passed in, or `nil` if there is none.
+    /// The time at which the caller must pass in `.deadlineReached`, or `nil` if there is none.
     package var deadline: Instant? {
         if case .background(let running) = phase { running.deadline } else { nil }
     }
 
-    /// Whether the system still works for the app although it has ended.
+    /// Whether the app has ended, and the system keeps managers of it.
     package var isKept: Bool { !kept.isEmpty }
 
-    /// The roles whose managers the system still works for although the app has ended.
+    /// The roles whose managers the system keeps although the app has ended.
     var kept: Set<BluetoothRole> {
         switch phase {
         case .terminated(let kept), .quit(let kept): kept
@@ -173,7 +175,7 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// Whether the system still works for the app's managers of a role although the app has ended.
+    /// Whether the system keeps the app's managers of a role although the app has ended.
     package func isKept(for role: BluetoothRole) -> Bool { kept.contains(role) }
 
     /// Whether the system keeps the app's services and advertisement.
@@ -185,7 +187,7 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// The current way to advertise the app.
+    /// The current mode in which the phone advertises for the app.
     package var advertisingMode: AdvertisingMode {
         guard radioState == .poweredOn else { return .off }
         switch phase {
@@ -221,7 +223,7 @@ where Instant.Duration == Duration {
     }
 }
 
-/// The way to advertise an app.
+/// The mode in which a phone advertises for an app.
 public enum AdvertisingMode: String, Hashable, Sendable, CaseIterable {
     /// The app is not advertised.
     case off

@@ -33,7 +33,6 @@ package struct AppPermission: Sendable {
     /// Whether the user is being asked.
     private var isAsking = false
 
-    /// Begins with this permission.
     package init(_ authorization: BluetoothAuthorization) {
         self.authorization = authorization
     }
@@ -48,7 +47,7 @@ package struct AppPermission: Sendable {
         return true
     }
 
-    /// Handles the end of the app's process, which ends its question.
+    /// Handles the end of the app's process, which also ends the question to the user.
     package mutating func processEnded() {
         isAsking = false
     }
@@ -69,7 +68,7 @@ package struct AppPermission: Sendable {
     package func state(on phone: RadioState) -> RadioState {
         switch phone {
         case .poweredOn, .poweredOff, .unauthorized: isAllowed ? phone : .unauthorized
-        // Apple's order of states has these before unauthorized.
+        // In Apple's order of states, these come before unauthorized.
         case .unknown, .resetting, .unsupported: phone
         }
     }

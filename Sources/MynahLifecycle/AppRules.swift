@@ -11,8 +11,8 @@ public struct AppRules: Hashable, Sendable {
     /// Whether the app scans and advertises in the background as in the foreground, because it shows a Live
     /// Activity (iOS 26; CoreBluetooth, Overview).
     package var keepsPrivileges = false
-    /// Whether the system still works for the app's central managers after its user has quit it, because the
-    /// app uses AccessorySetupKit (iOS 26; TN3115, note 5).
+    /// Whether the system keeps the app's central managers after its user has quit it, because the app uses
+    /// AccessorySetupKit (iOS 26; TN3115, note 5).
     ///
     /// The note names no role. It is an assumption that the app's peripheral managers end: AccessorySetupKit
     /// is for centrals.
@@ -24,14 +24,15 @@ public struct AppRules: Hashable, Sendable {
     /// The time that an event grants to a suspended app that it wakes: "around 10 seconds" (Core
     /// Bluetooth Background Processing).
     package var wakeAllowance: Duration = .seconds(10)
-    /// The app's work for each event in the background, or `nil` to use all of the allowance.
+    /// The duration of the app's own work for each event in the background, or `nil` to use the whole
+    /// allowance.
     ///
     /// The app is suspended when this work is done. If the work lasts longer than `wakeAllowance` after the
     /// last event, the app is throttled, and it is ended after `throttledAllowance`.
     public var taskTime: Duration?
     /// The time between throttling and termination of an app that exceeds its allowance.
     ///
-    /// Apple names both and no figure; 10 s is an assumption.
+    /// Apple mentions throttling and termination without a duration; 10 s is an assumption.
     package var throttledAllowance: Duration = .seconds(10)
 
     /// Makes the rules of an app without background modes and restoration.
@@ -43,8 +44,8 @@ public struct AppRules: Hashable, Sendable {
     /// `true` if the app scans in the background, and is woken for its connections.
     package var isBackgroundCentral: Bool { hasMode(for: .central) }
 
-    /// Whether the system still works for the app's managers of a role after it has terminated the app, and
-    /// relaunches the app for their events.
+    /// Whether the system keeps the app's managers of a role after it has terminated the app, and relaunches
+    /// the app for their events.
     ///
     /// Apple requires a restore identifier for this. It is an assumption that the background mode is needed
     /// too: without it, the app's services are not served and its scans do not continue while it does not
@@ -56,12 +57,12 @@ public struct AppRules: Hashable, Sendable {
         }
     }
 
-    /// The roles whose managers the system still works for after it has terminated the app.
+    /// The roles whose managers the system keeps after it has terminated the app.
     var relaunchedRoles: Set<BluetoothRole> {
         Set(BluetoothRole.allCases.filter { isRelaunched(for: $0) })
     }
 
-    /// The roles whose managers the system still works for after the user has quit the app.
+    /// The roles whose managers the system keeps after the user has quit the app.
     var rolesAfterQuit: Set<BluetoothRole> {
         isRelaunchedAfterQuit ? relaunchedRoles.intersection([.central]) : []
     }

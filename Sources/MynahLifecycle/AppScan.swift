@@ -9,12 +9,12 @@ package struct AppScan: Hashable, Sendable {
     package var solicited: [BluetoothUUID]
     /// Whether every packet is reported (CBCentralManagerScanOptionAllowDuplicatesKey).
     package var allowsDuplicates: Bool
-    /// Whether an advertisement is held until its scan response arrives, and both are reported together; it
-    /// is held until the next advertisement at most.
+    /// Whether an advertisement is reported together with its scan response.
     ///
-    /// Otherwise each packet is reported separately, as needed by a tool that shows the packets on the air.
+    /// The advertisement waits for the scan response until the next advertisement at most. If this is
+    /// `false`, each packet is reported separately, for tools that show the packets on the air.
     package var awaitsScanResponses = true
-    /// The current way to scan for the manager.
+    /// The mode in which the phone scans for the manager.
     package var mode: ScanMode
 
     /// Makes a scan, by default in the foreground.
@@ -28,7 +28,9 @@ package struct AppScan: Hashable, Sendable {
         self.mode = mode
     }
 
-    /// `true` if the scan can find a device now: in the background, it must name services (CBCentralManager).
+    /// `true` if the scan can find a device now.
+    ///
+    /// In the background, the scan must name services (CBCentralManager).
     package var isInForce: Bool {
         switch mode {
         case .off: false
@@ -37,8 +39,9 @@ package struct AppScan: Hashable, Sendable {
         }
     }
 
-    /// Whether every packet is reported now: in the background the option is ignored (Core Bluetooth
-    /// Background Processing).
+    /// Whether every packet is reported now.
+    ///
+    /// In the background, the option is ignored (Core Bluetooth Background Processing).
     package var reportsDuplicates: Bool { allowsDuplicates && mode == .foreground }
 
     /// The parts of the request that the scan leaves out now, with the reasons.
@@ -63,10 +66,10 @@ package struct AppScan: Hashable, Sendable {
 package struct WantedLink: Hashable, Sendable {
     /// The identity address of the device, or its only known address.
     package var address: DeviceAddress
-    /// The current way to listen for the device.
+    /// The mode in which the phone listens for the device.
     package var mode: ScanMode
 
-    /// Makes a pending connection, by default of an app in the foreground.
+    /// Makes a pending connection, by default for an app in the foreground.
     package init(_ address: DeviceAddress, mode: ScanMode = .foreground) {
         self.address = address
         self.mode = mode

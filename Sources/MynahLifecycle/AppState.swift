@@ -1,4 +1,4 @@
-/// The state of an iOS app as the system sees it (UIApplication.State and the states beyond it).
+/// The state of an iOS app, in more detail than UIApplication.State.
 public enum AppState: String, Hashable, Sendable, CaseIterable {
     /// The app has not been started.
     case notRunning

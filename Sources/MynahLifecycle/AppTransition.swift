@@ -1,7 +1,6 @@
 /// A change in an app's life cycle by the user, the system or the app itself.
 ///
-/// The raw value is its name on the command line and in profiles: the state that it leads to, or the
-/// event.
+/// The raw value is the name in commands and profiles: the new state, or the event.
 package enum AppTransition: String, Hashable, Sendable, CaseIterable {
     /// The user opens the app or returns to it; the app is launched if it does not run.
     case enterForeground = "foreground"

@@ -47,7 +47,7 @@ package struct DiscoveryCoalescer: Sendable {
         var response: [UInt8] = []
         var kind = ScanReport.Kind.nonConnectable
         var rssi: Int8?
-        /// Whether an advertisement was received, so that there is something to report.
+        /// Whether an advertisement was received, and not only a scan response.
         var isAdvertised = false
         /// Whether the last advertisement is held until its scan response arrives.
         var isWaiting = false
@@ -84,7 +84,7 @@ package struct DiscoveryCoalescer: Sendable {
     }
     private var packetCount: UInt64 = 0
 
-    /// Begins without a scan.
+    /// Makes a coalescer without a scan.
     package init() {}
 
     /// The number of remembered devices.
@@ -92,25 +92,25 @@ package struct DiscoveryCoalescer: Sendable {
 
     // MARK: The scan
 
-    /// Begins a scan of the manager, in place of an earlier one.
+    /// Begins a scan of the manager, which replaces an earlier one.
     package mutating func start(_ new: AppScan) {
         if new.mode == .foreground { devices = [:] }
         replace(new)
     }
 
-    /// Handles a change of the app's state, which changes how the phone scans for it.
+    /// Changes the mode of the scan after a change of the app's state.
     package mutating func change(to mode: ScanMode) {
         guard var new = scan, new.mode != mode else { return }
         new.mode = mode
         replace(new)
     }
 
-    /// Ends the scan; reported devices stay reported for a scan in the background.
+    /// Ends the scan; a later scan in the background does not report the reported devices again.
     package mutating func stop() {
         replace(nil)
     }
 
-    /// Notes that the app connected a device.
+    /// Records that the app connected a device, so that a scan in the background reports the device again.
     package mutating func connected(_ address: DeviceAddress) {
         devices[address]?.wasConnected = true
     }
@@ -126,7 +126,7 @@ package struct DiscoveryCoalescer: Sendable {
         let isInForce = new?.isInForce ?? false
         for address in Array(devices.keys) {
             if !isSameSearch { devices[address]?.matches = nil }
-            // The packet that it waits for may be missed now.
+            // The awaited scan response may be missed now.
             if !isInForce { devices[address]?.isWaiting = false }
         }
     }
@@ -152,7 +152,7 @@ package struct DiscoveryCoalescer: Sendable {
                 release(&device, report.address, scan, &discoveries)
             }
         } else {
-            // No scan response came to the advertisement before.
+            // No scan response followed the previous advertisement.
             if device.isWaiting { release(&device, report.address, scan, &discoveries) }
             device.packets += 1
             device.rssi = report.rssi
@@ -170,7 +170,7 @@ package struct DiscoveryCoalescer: Sendable {
         if devices.count > Self.limit { shrink() }
     }
 
-    /// Reports a device if a report is due, and if the device matches the scan.
+    /// Reports a device that matches the scan, if it is new or has changed, or if duplicates are reported.
     private func release(
         _ device: inout Device, _ address: DeviceAddress, _ scan: AppScan,
         _ discoveries: inout [Discovery]

@@ -48,25 +48,23 @@ package struct KnownPeripherals: Sendable {
     private var devices: [PeripheralIdentifier: Device] = [:]
     private var identifiers: [DeviceAddress: PeripheralIdentifier] = [:]
     private var useCount: UInt64 = 0
-    /// Uses in order, from the index `firstUse` on; only the last use of a device counts.
+    /// The uses of devices in order, from the index `firstUse` on; only the last use of each device counts.
     private var uses: [(identifier: PeripheralIdentifier, number: UInt64)] = []
     private var firstUse = 0
-    /// Increases with each change that must be saved; the order of use does not count.
+    /// Increases with each change that must be saved; a change of the order of use does not count.
     package private(set) var revision = 0
 
-    /// Begins with these known devices, the least recently used first.
+    /// Makes a list of these devices, the least recently used first.
     ///
-    /// Of two entries with the same identifier, the later one is kept; so are the later ones of too many
-    /// entries.
+    /// If two entries have the same identifier, or there are too many entries, the later ones are kept.
     package init(seed: UInt64, entries: [Entry] = []) {
         self.seed = seed
         load(entries)
     }
 
-    /// Adds these devices, the least recently used first, to those that are known already.
+    /// Adds devices to the known ones, the least recently used first.
     ///
-    /// Of two entries with the same identifier, the later one is kept; so are the later ones of too many
-    /// entries.
+    /// If two entries have the same identifier, or there are too many entries, the later ones are kept.
     package mutating func load(_ entries: [Entry]) {
         for entry in entries.suffix(Self.limit) {
             if let old = devices[entry.identifier], identifiers[old.entry.address] == entry.identifier {
@@ -84,10 +82,9 @@ package struct KnownPeripherals: Sendable {
     /// The number of identifiers.
     package var count: Int { devices.count }
 
-    /// The identifier of a device, which becomes known if it was not.
+    /// Returns the identifier of a device, and adds the device if it is not known.
     ///
-    /// To make room, another device may be forgotten, but none for which `isInUse` returns `true`: it is
-    /// connected or waited for.
+    /// If the list is full, the least recently used device for which `isInUse` returns `false` is forgotten.
     package mutating func identifier(
         of address: DeviceAddress, isInUse: (DeviceAddress) -> Bool = { _ in false }
     ) -> PeripheralIdentifier {
@@ -104,18 +101,16 @@ package struct KnownPeripherals: Sendable {
         return new
     }
 
-    /// The device that an app retrieves by an identifier, or `nil` if it is not known or was forgotten.
+    /// Returns the device with an identifier, or `nil` if it is not known or was forgotten.
     package mutating func retrieve(_ identifier: PeripheralIdentifier) -> Entry? {
         guard let entry = devices[identifier]?.entry else { return nil }
         use(identifier)
         return entry
     }
 
-    /// Adds a device that was preserved with its identifier; its address is the current one of that
-    /// identifier.
+    /// Adds a preserved device, unless its identifier is known; returns the known or added device.
     ///
-    /// To make room, another device may be forgotten, but none for which `isInUse` returns `true`: it is
-    /// connected or waited for.
+    /// If the list is full, the least recently used device for which `isInUse` returns `false` is forgotten.
     package mutating func restore(
         _ entry: Entry, isInUse: (DeviceAddress) -> Bool = { _ in false }
     ) -> Entry {
@@ -128,14 +123,14 @@ package struct KnownPeripherals: Sendable {
         return entry
     }
 
-    /// Notes a device's name.
+    /// Sets a device's advertised name.
     package mutating func name(_ address: DeviceAddress, _ name: String) {
         guard let identifier = identifiers[address], devices[identifier]?.entry.name != name else { return }
         devices[identifier]?.entry.name = name
         revision += 1
     }
 
-    /// Notes a device's GAP device name, which was read.
+    /// Sets a device's GAP device name, after it was read.
     package mutating func setDeviceName(_ name: String, of address: DeviceAddress) {
         guard let identifier = identifiers[address], devices[identifier]?.entry.deviceName != name else {
             return
@@ -149,7 +144,7 @@ package struct KnownPeripherals: Sendable {
         devices[identifier]?.entry.deviceName
     }
 
-    /// Handles that a device known by one address has paired, and has another identity address.
+    /// Replaces a device's address with its identity address, which became known when the device paired.
     package mutating func moved(from old: DeviceAddress, to identity: DeviceAddress) {
         guard old != identity, let identifier = identifiers.removeValue(forKey: old) else { return }
         for (other, device) in devices where device.entry.address == old {
@@ -160,8 +155,10 @@ package struct KnownPeripherals: Sendable {
         use(identifier)
     }
 
-    /// Marks a device as used, and its address's own identifier as the last used, so that this is still so
-    /// after a restart.
+    /// Marks the device with an identifier as the last used.
+    ///
+    /// An address may have several identifiers. The main one is marked after the others, so that it is still
+    /// the main one after a restart.
     private mutating func use(_ identifier: PeripheralIdentifier) {
         note(identifier)
         guard let address = devices[identifier]?.entry.address, let main = identifiers[address],
@@ -191,7 +188,7 @@ package struct KnownPeripherals: Sendable {
             firstUse += 1
             guard let device = devices[identifier], device.lastUse == number else { continue }
             guard isInUse(device.entry.address) else { return forget(device.entry) }
-            // Used now, so that the next search does not begin with it.
+            // Marked as used, so that the next search does not begin with this device.
             use(identifier)
             tries -= 1
         }
@@ -201,15 +198,16 @@ package struct KnownPeripherals: Sendable {
         devices[oldest.identifier] = nil
         guard identifiers[oldest.address] == oldest.identifier else { return }
         identifiers[oldest.address] = nil
-        // Another identifier may lead to the same device; else each has an address of its own.
+        // Another identifier may refer to the same device; otherwise each has an address of its own.
         guard devices.count > identifiers.count else { return }
         identifiers[oldest.address] =
             devices.values.filter { $0.entry.address == oldest.address }
             .max { $0.lastUse < $1.lastUse }?.entry.identifier
     }
 
-    /// Makes an identifier that no device has, because another device may have kept the computed one after
-    /// its address changed.
+    /// Makes an identifier that no device has.
+    ///
+    /// Another device may have the computed one, and have kept it after its address changed.
     private func makeIdentifier(for address: DeviceAddress) -> PeripheralIdentifier {
         var attempt: UInt64 = 0
         while true {

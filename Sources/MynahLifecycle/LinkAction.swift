@@ -1,31 +1,33 @@
 public import MynahCore
 
-/// An action after a change of the connections of a phone's apps; actions are carried out in order.
+/// An action after a change of a phone's connections; actions are carried out in order.
 package enum LinkAction: Hashable, Sendable {
     /// The manager's peripheral is connecting.
     case connecting(ManagerKey, DeviceAddress)
-    /// The manager's peripheral is connected; `isLocal` if the link existed already: another app of this
-    /// phone holds it, or the device made it.
+    /// The manager's peripheral is connected.
+    ///
+    /// `isLocal` is `true` if the link existed already: another app of this phone uses it, or the device made
+    /// it.
     case connected(ManagerKey, DeviceAddress, Peer.ID, isLocal: Bool)
-    /// The manager's connection failed, and is not pending any more.
+    /// The manager's connection failed, and is no longer pending.
     case failedToConnect(ManagerKey, DeviceAddress, RadioError)
     /// The manager's peripheral is disconnected.
     case disconnected(ManagerKey, DeviceAddress, Disconnection)
     /// The manager's peripheral is disconnected, without a callback for the app.
     case forgotten(ManagerKey, DeviceAddress)
 
-    /// Ends a link.
+    /// End a link.
     case endLink(Peer.ID)
-    /// Stop using a link as a central; the device made the link, which stays.
+    /// Stop using a link as a central; the device made the link, which stays connected.
     case leaveLink(DeviceAddress, Peer.ID)
     /// Report that an app gave up a link that these apps still use.
     case linkKept(DeviceAddress, heldBy: [UInt64])
-    /// End a link.
+    /// Handle a link that has ended.
     case linkEnded(DeviceAddress, Peer.ID)
 
     /// Call `delayElapsed` after this time, with the number of the request.
     case waitForStart(request: UInt64, Duration)
-    /// Compose the scan again, because `LinkLedger.wanted` may have changed.
+    /// Update the scan, because `LinkLedger.wanted` may have changed.
     case wantedChanged
 }
 
@@ -33,7 +35,7 @@ package enum LinkAction: Hashable, Sendable {
 public struct Disconnection: Hashable, Sendable {
     /// The error that ended the link, or `nil` if the app or the phone ended it.
     public var error: RadioError?
-    /// Whether the link stays on the air: another app still holds it, the device made it, or there was no
+    /// `true` if no link ended on the air: another app uses the link, the device made it, or there was no
     /// link yet.
     public var isLocal: Bool
     /// Whether the connection was pending.
@@ -41,7 +43,7 @@ public struct Disconnection: Hashable, Sendable {
     /// Whether the system connects again by itself.
     public var isReconnecting: Bool
 
-    /// Makes the end of a link, by default without an error.
+    /// Makes the end of a connection, by default without an error.
     package init(
         error: RadioError? = nil, isLocal: Bool = false, wasPending: Bool = false,
         isReconnecting: Bool = false

@@ -1,7 +1,6 @@
 package import MynahCore
 
-/// Makes the pending connections of apps, one after the other, when the advertising of their devices is
-/// received.
+/// Makes the pending connections of apps, one at a time, when it receives the advertising of their devices.
 ///
 /// The phone drives this state machine. It passes in the devices of `PhoneScan.listensFor`, each advertising
 /// report of its radio, each new link, and the result of each attempt. It carries out the actions.
@@ -12,7 +11,7 @@ package import MynahCore
 /// change between two attempts. For a device that has made a link to the phone, the radio is asked at once,
 /// and uses that link.
 ///
-/// | state | device is heard | device is no longer wanted | attempt ends |
+/// | state | device is heard | device is no longer awaited | attempt ends |
 /// |---|---|---|---|
 /// | idle | an attempt begins | – | – |
 /// | initiating | another device queues | the attempt is cancelled | the next in the queue, or idle |
@@ -26,7 +25,8 @@ package struct LinkInitiator: Sendable {
         case cancel(attempt: UInt64)
         /// Restart the scan if the controller's duplicate filter is on, so that it reports the devices again.
         case listenAnew
-        /// Warn that the controller has no room for links to the awaited devices.
+        /// Warn that the controller is at its limit of connections, so that awaited devices are not
+        /// connected.
         case linksExhausted(limit: Int)
         /// The connection has failed, and will not be tried again.
         case failed(DeviceAddress, RadioError)
@@ -38,7 +38,7 @@ package struct LinkInitiator: Sendable {
         case connected
         /// The device did not answer in time, or the attempt was cancelled.
         case notReached
-        /// The controller has no room for a further link.
+        /// The controller is at its limit of connections.
         case noRoom
         /// The radio refused, and would refuse again.
         case failed(RadioError)
@@ -55,20 +55,22 @@ package struct LinkInitiator: Sendable {
 
     private var state = State.idle
     private var wanted: Set<DeviceAddress> = []
-    /// The awaited devices that were received and wait for their attempt, in the order in which they were
+    /// The awaited devices that were received and are queued for an attempt, in the order in which they were
     /// received.
     private var heard: [DeviceAddress] = []
     private var links = 0
     /// The devices that have made a link to the phone, so that no advertising is awaited.
     private var linked: Set<DeviceAddress> = []
     private let limit: Int?
-    /// The number of links at which the controller had no room for another one, until one of them ends.
+    /// The number of links at which the controller refused another one, or `nil` if it did not, or if a link
+    /// has ended since.
     private var shownLimit: Int?
     private var isExhaustionReported = false
     private var lastAttempt: UInt64 = 0
 
-    /// Begins without awaited devices; `limit` is the number of links of the controller, or `nil` if it is
-    /// not known.
+    /// Makes an initiator without awaited devices.
+    ///
+    /// `limit` is the largest number of links of the controller, or `nil` if it is not known.
     package init(limit: Int? = nil) {
         self.limit = limit
     }
@@ -89,7 +91,7 @@ package struct LinkInitiator: Sendable {
             state = .cancelling(address, attempt: attempt)
             actions.append(.cancel(attempt: attempt))
         }
-        // The controller may have reported a device before it was wanted.
+        // The controller may have reported a device before it was awaited.
         if isGrown { actions.append(.listenAnew) }
         takeLinked(addresses, into: &actions)
     }
@@ -103,7 +105,7 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// Handles an advertising report; it is used if the device is awaited and connectable.
+    /// Handles an advertising report; only reports of awaited, connectable devices matter.
     package mutating func heard(_ report: ScanReport, into actions: inout [Action]) {
         guard report.kind == .connectable || report.kind == .directed, wanted.contains(report.address) else {
             return
@@ -115,7 +117,7 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// Handles a new link, which the radio reports before the attempt ends.
+    /// Handles a new link, which the radio reports before the attempt's result.
     package mutating func connected(to address: DeviceAddress, into actions: inout [Action]) {
         wanted.remove(address)
         heard.removeAll { $0 == address }
@@ -127,7 +129,7 @@ package struct LinkInitiator: Sendable {
         }
     }
 
-    /// Handles the end of an attempt; if its link was reported before, nothing changes.
+    /// Handles the result of an attempt; if its link was reported before, nothing changes.
     package mutating func ended(_ attempt: UInt64, _ outcome: Outcome, into actions: inout [Action]) {
         let address: DeviceAddress
         switch state {
@@ -138,10 +140,10 @@ package struct LinkInitiator: Sendable {
         switch outcome {
         case .connected: return connected(to: address, into: &actions)
         case .notReached:
-            // The device must be heard again.
+            // The next attempt begins when the device is received again.
             if isWanted { actions.append(.listenAnew) }
         case .noRoom:
-            // A controller that refuses its first link is asked again.
+            // If the controller refuses its first link, the limit is 1, so that it is asked again.
             shownLimit = max(links, 1)
             if hasRoom {
                 if isWanted { actions.append(.listenAnew) }
@@ -158,20 +160,21 @@ package struct LinkInitiator: Sendable {
         next(into: &actions)
     }
 
-    /// Sets the number of the phone's links, of either role; `devices` have made links that are not used as
-    /// central yet.
+    /// Sets the number of the phone's links, of both roles.
+    ///
+    /// `devices` have made links that the phone does not use as a central yet.
     package mutating func has(
         links count: Int, madeBy devices: [DeviceAddress] = [], into actions: inout [Action]
     ) {
         let hadRoom = hasRoom
         linked = Set(devices)
         defer { takeLinked(devices.filter(wanted.contains), into: &actions) }
-        // It may have refused because of a link that is not reported, or of something else.
+        // The controller may have refused for another reason, such as a link that was not reported.
         if count < links { shownLimit = nil }
         links = count
         guard hasRoom, !hadRoom else { return }
         isExhaustionReported = false
-        // Devices that were found while there was no room were not kept, so the scan starts again.
+        // Devices that were received at the limit were dropped, so the scan starts again.
         if !wanted.isEmpty { actions.append(.listenAnew) }
         next(into: &actions)
     }

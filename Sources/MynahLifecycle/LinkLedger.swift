@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// Records which central manager of a phone holds or waits for which link.
+/// Records the links and the connection requests of a phone's central managers.
 ///
 /// The phone drives this state machine, and uses it to route each event of a link. It passes in the requests
 /// of managers, each link that begins or ends, the end of managers, and that Bluetooth was turned off.
@@ -27,12 +27,12 @@ package import MynahCore
 /// that is or becomes connected for another app is connected at once; when Bluetooth is turned off, apps get
 /// no callback, as several projects report.
 package struct LinkLedger: Sendable {
-    /// The request of a manager for a connection.
+    /// A manager's request for a connection, pending or fulfilled.
     struct Claim: Sendable {
         var manager: ManagerKey
         var options: ConnectOptions
         var request: UInt64
-        /// `true` until the start delay is over.
+        /// `true` while the start delay of the request is running.
         var isDelayed = false
     }
 
@@ -42,7 +42,7 @@ package struct LinkLedger: Sendable {
         case ending(Peer.ID, wantedBy: [Claim])
     }
 
-    /// A device that managers wait for.
+    /// A device that managers wait for, because they requested a connection.
     package struct Want: Hashable, Sendable {
         /// The device.
         package var address: DeviceAddress
@@ -53,7 +53,7 @@ package struct LinkLedger: Sendable {
     private var links: [DeviceAddress: Link] = [:]
     /// The device of each link on the air, including a second link to a device.
     private var addresses: [Peer.ID: DeviceAddress] = [:]
-    /// The links that were made by their devices.
+    /// The links that their devices made, as centrals of this phone.
     private var shared: Set<Peer.ID> = []
     private var lastRequest: UInt64 = 0
 
@@ -85,13 +85,13 @@ package struct LinkLedger: Sendable {
     /// Whether a device is connected, waited for, or being disconnected.
     package func concerns(_ address: DeviceAddress) -> Bool { links[address] != nil }
 
-    /// The managers that a link's events are for, in the order of their requests.
+    /// The managers that use a link, in the order of their requests.
     package func holders(of link: Peer.ID) -> [ManagerKey] {
         guard let address = addresses[link], case .up(link, let claims)? = links[address] else { return [] }
         return claims.map(\.manager)
     }
 
-    /// The managers that hold a link to a device or wait for one, in the order of their requests.
+    /// The managers that use a link to a device or wait for one, in the order of their requests.
     package func claimants(of address: DeviceAddress) -> [ManagerKey] {
         links[address]?.claims.map(\.manager) ?? []
     }
@@ -104,7 +104,7 @@ package struct LinkLedger: Sendable {
         if case .up(let peer, _)? = links[address] { peer } else { nil }
     }
 
-    /// The link to a device that a manager holds, or `nil` if it holds none.
+    /// The link to a device, if the manager uses it, or else `nil`.
     package func link(to address: DeviceAddress, of manager: ManagerKey) -> Peer.ID? {
         guard case .up(let peer, let claims)? = links[address], claims.has(manager) else { return nil }
         return peer
@@ -117,12 +117,12 @@ package struct LinkLedger: Sendable {
         return .connecting
     }
 
-    /// A manager's options for its connection, or `nil` if it has none.
+    /// The options of a manager's connection to a device, or `nil` if it has neither a link nor a request.
     package func options(of address: DeviceAddress, for manager: ManagerKey) -> ConnectOptions? {
         links[address]?.claims.first { $0.manager == manager }?.options
     }
 
-    /// The manager of an open request, or `nil` if the request is not open.
+    /// The manager of a connection request, or `nil` if the request has ended.
     package func manager(of request: UInt64) -> ManagerKey? {
         links.values.lazy.flatMap(\.claims).first { $0.request == request }?.manager
     }
@@ -142,9 +142,9 @@ package struct LinkLedger: Sendable {
 
     // MARK: Requests of managers
 
-    /// Handles a manager's request for a connection, which never times out.
+    /// Requests a connection for a manager; the request never times out.
     ///
-    /// If the manager holds a link or waits for one already, only the options change.
+    /// If the manager already has a link or a request, only the options change.
     package mutating func connect(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
@@ -157,16 +157,14 @@ package struct LinkLedger: Sendable {
         add(manager, address, options, into: &actions)
     }
 
-    /// Restores the connections of a manager of another process.
-    ///
-    /// An active or pending connection is pending after that.
+    /// Restores a connection of a manager of an ended process, as a pending one.
     package mutating func restore(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
     ) {
         guard links[address]?.claims.has(manager) != true else { return }
         var options = options
-        // It was waited for once, before the process ended.
+        // The delay has elapsed, or was interrupted when the process ended, and does not start again.
         options.startDelay = .zero
         add(manager, address, options, into: &actions)
     }
@@ -192,7 +190,7 @@ package struct LinkLedger: Sendable {
             claim.isDelayed ? .waitForStart(request: lastRequest, options.startDelay) : .wantedChanged)
     }
 
-    /// Handles the end of a request's start delay; a request that is no longer open is ignored.
+    /// Handles the end of a request's start delay; a request that has ended is ignored.
     package mutating func delayElapsed(_ request: UInt64, into actions: inout [LinkAction]) {
         for (address, link) in links {
             guard let index = link.claims.firstIndex(where: { $0.request == request }) else { continue }
@@ -211,9 +209,9 @@ package struct LinkLedger: Sendable {
         release(manager, address, isTold: true, into: &actions)
     }
 
-    /// Withdraws a manager's request for a connection.
+    /// Withdraws a manager's request for a connection, without reporting that to the manager.
     ///
-    /// This is not reported, because the call that made the request returns its result.
+    /// The call that made the request returns the result instead.
     package mutating func withdraw(
         _ manager: ManagerKey, from address: DeviceAddress, into actions: inout [LinkAction]
     ) {
@@ -222,8 +220,8 @@ package struct LinkLedger: Sendable {
 
     /// Ends a manager, with its links and requests.
     ///
-    /// This is not called for a manager whose links the system keeps: its app was terminated or crashed,
-    /// declares `bluetooth-central`, and the manager has a restore identifier.
+    /// Do not call it for a manager whose links the system keeps. The app of such a manager was terminated or
+    /// crashed, and declares `bluetooth-central`, and the manager has a restore identifier.
     package mutating func end(_ manager: ManagerKey, into actions: inout [LinkAction]) {
         for address in devices(of: manager) { release(manager, address, isTold: false, into: &actions) }
     }
@@ -262,9 +260,9 @@ package struct LinkLedger: Sendable {
 
     // MARK: Events of the radio
 
-    /// Handles a new link to a device; a link that no request waits for is ended.
+    /// Handles a new link to a device; a link that nobody requested is ended.
     ///
-    /// With `isShared`, the device made the link, and it is not ended.
+    /// With `isShared`, the device made the link, and the link is not ended.
     package mutating func linkUp(
         _ peer: Peer.ID, to address: DeviceAddress, isShared: Bool = false, into actions: inout [LinkAction]
     ) {
@@ -292,7 +290,7 @@ package struct LinkLedger: Sendable {
         actions.append(.wantedChanged)
     }
 
-    /// Handles that no manager holds a link that the device made.
+    /// Handles that no manager uses a link that the device made.
     private mutating func leave(
         _ peer: Peer.ID, _ address: DeviceAddress, into actions: inout [LinkAction]
     ) {
@@ -303,7 +301,7 @@ package struct LinkLedger: Sendable {
 
     /// Handles the end of a link; `error` is `nil` if this side ended it.
     ///
-    /// If the radio was lost, no request waits for the device again.
+    /// If the radio was lost, the devices are not waited for again.
     package mutating func linkDown(
         _ peer: Peer.ID, _ error: RadioError?, into actions: inout [LinkAction]
     ) {
@@ -329,7 +327,7 @@ package struct LinkLedger: Sendable {
         if !waiting.isEmpty { actions.append(.wantedChanged) }
     }
 
-    /// Handles that the radio refuses permanently to connect to a device.
+    /// Handles a connection that the radio refuses, and would refuse again.
     package mutating func failed(
         _ address: DeviceAddress, _ error: RadioError, into actions: inout [LinkAction]
     ) {
@@ -339,9 +337,9 @@ package struct LinkLedger: Sendable {
         actions.append(.wantedChanged)
     }
 
-    /// Handles a new address of a device, which has paired so that its identity address is known.
+    /// Handles the identity address of a device, which became known when the device paired.
     ///
-    /// Managers that waited for the new address hold the link at once. If there is another link at the new
+    /// Managers that waited for the new address get the link at once. If there is another link at the new
     /// address, both stay as they are.
     package mutating func moved(
         _ peer: Peer.ID, to new: DeviceAddress, into actions: inout [LinkAction]
@@ -366,12 +364,11 @@ package struct LinkLedger: Sendable {
         if wereWanted { actions.append(.wantedChanged) }
     }
 
-    /// Handles that Bluetooth is no longer powered on: all links and pending connections end, without a
-    /// callback.
+    /// Ends all links and pending connections without a callback, because Bluetooth is no longer powered on.
     ///
-    /// If the system terminated a manager's app but still works for the manager, its pending connections
-    /// stay. An active link was a completed request, so the phone does not connect again by itself. With
-    /// `keepsLinks`, after a restart of the phone, it does, which is an assumption.
+    /// The pending connections of a manager stay if the system keeps the manager of an ended app. An active
+    /// link was a completed request, so the phone does not connect again by itself. With `keepsLinks`, after
+    /// a restart of the phone, it does, which is an assumption.
     package mutating func powerLost(
         keepingFor isKept: (ManagerKey) -> Bool, links keepsLinks: (ManagerKey) -> Bool = { _ in false },
         into actions: inout [LinkAction]
@@ -399,7 +396,7 @@ package struct LinkLedger: Sendable {
 }
 
 extension LinkLedger.Claim {
-    /// Makes a fulfilled request.
+    /// Makes a fulfilled request from a pending one.
     init(held claim: Self) {
         self = claim
         isDelayed = false
@@ -454,6 +451,6 @@ public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
     case disconnected
     /// A connection is pending.
     case connecting
-    /// The manager holds the link.
+    /// The manager uses a link to the peripheral.
     case connected
 }

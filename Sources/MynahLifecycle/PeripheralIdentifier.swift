@@ -2,9 +2,9 @@ public import MynahCore
 
 /// The UUID by which a phone's apps identify a device (CBPeer.identifier).
 ///
-/// The phone generates it, and keeps it when it learns another address of the device.
+/// The phone generates the identifier, and keeps it when it learns another address of the device.
 public struct PeripheralIdentifier: Hashable, Sendable {
-    /// The 128 bits.
+    /// The identifier as a 128-bit UUID.
     public let uuid: BluetoothUUID
 
     /// Makes an identifier of these 128 bits, marked as a random UUID (RFC 9562, 5.4).
@@ -20,7 +20,7 @@ public struct PeripheralIdentifier: Hashable, Sendable {
         self.uuid = uuid
     }
 
-    /// Parses an identifier of 32 digits with dashes, or returns `nil` for any other text.
+    /// Parses an identifier of 32 hexadecimal digits with dashes, or returns `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 36, let uuid = BluetoothUUID(text) else { return nil }
         self.uuid = uuid
@@ -28,6 +28,6 @@ public struct PeripheralIdentifier: Hashable, Sendable {
 }
 
 extension PeripheralIdentifier: CustomStringConvertible {
-    /// The identifier in upper-case digits with dashes.
+    /// The identifier in upper-case hexadecimal digits with dashes.
     public var description: String { uuid.in128Bits.description }
 }

@@ -6,7 +6,7 @@ import MynahCore
 /// scan response for the name, "not including the 2 bytes of header". In every capture, both figures include
 /// the headers, so they do here: 31 − 3 bytes of Flags, and 31 − 21 bytes of the overflow area.
 public struct PhoneAdvertising: Hashable, Sendable {
-    /// The place of the overflow area while all apps are in the background.
+    /// The location of the overflow area while all apps are in the background.
     package var placement: OverflowPlacement
     /// The advertising interval in the foreground.
     ///
@@ -23,7 +23,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
     /// Apple's Nearby Info, five or six bytes, which is advertised with the overflow area, or `nil` for none.
     package var nearbyInfo: [UInt8]?
 
-    /// The measured delay in addition to the background interval, on the same phone, in steps of 1.25 ms.
+    /// The largest random delay that is added to the background interval, as measured on the same phone.
     package static let backgroundJitter: Duration = .microseconds(6250)
     /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
     package static let flags: UInt8 = 0x1A
@@ -42,8 +42,9 @@ public struct PhoneAdvertising: Hashable, Sendable {
         self.txPower = txPower
     }
 
-    /// Composes the one advertisement of the phone: one mask, one name, and the longer interval only if every
-    /// advertising app is in the background.
+    /// Composes the phone's one advertisement, with one overflow area and one name.
+    ///
+    /// The interval is the longer one only if every advertising app is in the background.
     ///
     /// For an app in the foreground with neither name nor UUID, only the Flags are advertised. This is an
     /// assumption: CoreBluetooth accepts such an advertisement, and nobody has published a capture of one.

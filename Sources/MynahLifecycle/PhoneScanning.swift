@@ -25,7 +25,7 @@ package struct PhoneScanning: Hashable, Sendable {
     /// Whether the controller can scan while it advertises.
     package var scansBesideAdvertising = true
 
-    /// Begins for a controller that can scan at any time.
+    /// Makes the rules for a controller that can scan at any time.
     package init() {}
 
     /// Composes the one scan of the phone.
@@ -64,7 +64,7 @@ package struct PhoneScanning: Hashable, Sendable {
 
 /// The scan of an iPhone, with the part of each app.
 package struct PhoneScan: Hashable, Sendable {
-    /// One app's part of the phone's scan.
+    /// The part of one app's scan in the phone's scan.
     package struct Part: Hashable, Sendable {
         /// Whether the phone scans for this app.
         package var isInForce: Bool
@@ -87,10 +87,9 @@ package struct PhoneScan: Hashable, Sendable {
     /// The time after which the scan restarts, or `nil` if the controller's duplicate filter is off or the
     /// phone does not scan.
     package var filterRestart: Duration?
-    /// The part of each scan of the apps, in order.
+    /// The parts of the apps' scans, in the order of the scans.
     package var apps: [Part]
-    /// The devices whose connectable advertising is awaited for pending connections, each once, in the order
-    /// of the requests.
+    /// The devices to listen for because of pending connections, each once, in the order of the requests.
     package var listensFor: [DeviceAddress]
     /// The reason that the controller cannot scan as requested; the phone warns of each reason once.
     package var obstacle: Obstacle?

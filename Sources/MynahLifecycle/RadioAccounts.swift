@@ -31,16 +31,16 @@ package struct RadioAccounts: Sendable {
     /// The uses of each app, by the number of the app.
     package private(set) var holdings: [UInt64: Holding] = [:]
     private var last: RadioUse
-    /// The links in the totals that an app uses or has used.
+    /// The links in the totals that an app has used at some time.
     private var known: Set<Peer.ID> = []
     private var uses: [UInt64: AirUse] = [:]
 
-    /// Begins to count from these totals.
+    /// Begins to count from these totals of the radio.
     package init(from use: RadioUse) {
         last = use
     }
 
-    /// Changes the apps' uses; the totals until now are added to the earlier uses.
+    /// Adds the radio's use until now to each app's use, and then changes the apps' holdings.
     package mutating func change(_ new: [UInt64: Holding], _ use: RadioUse) {
         settle(use)
         holdings = new
@@ -48,9 +48,9 @@ package struct RadioAccounts: Sendable {
 
     /// Returns the use of each app since the last report.
     ///
-    /// Only complete advertising events are reported; the rest of one is in the next report. So is a negative
-    /// airtime: after a link sent more packets than it had connection events, its T_IFS within events
-    /// decreases when more events have passed.
+    /// Only complete advertising events are reported; the rest of an event is in the next report. A negative
+    /// airtime is also kept for the next report. It occurs after a link sent more packets than it had
+    /// connection events: the T_IFS within events decreases when more events have passed.
     package mutating func report(_ use: RadioUse) -> [UInt64: AirUse] {
         settle(use)
         var reports: [UInt64: AirUse] = [:]
@@ -72,8 +72,7 @@ package struct RadioAccounts: Sendable {
         let before = last.links
         last = use
         known = Set(use.links.keys.filter { known.contains($0) || isHeld($0) })
-        // A link is on the air before it is reported: its first holders have used it from its
-        // beginning.
+        // A link is on the air before it is reported: its first apps have used it from the beginning.
         for link in use.links.keys where !known.contains(link) { last.links[link] = before[link] }
     }
 
@@ -84,7 +83,7 @@ package struct RadioAccounts: Sendable {
     private func part(of use: RadioUse, for holding: Holding) -> AirUse {
         var part = AirUse()
         if holding.isWhole || holding.advertises { part = part + (use.advertising - last.advertising) }
-        // A controller has one receiver: it scans while it listens for a device, or less.
+        // A controller has one receiver, so scanning and listening for a device are not added up.
         var listened = AirUse()
         if holding.isWhole || holding.scans || holding.waits { listened = use.scanning - last.scanning }
         if holding.isWhole || holding.waits {

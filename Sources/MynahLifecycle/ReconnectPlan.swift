@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// The plan by which an app connects to one device: in several ways, one after the other or at once.
+/// A plan by which an app connects to one device: in several ways, one after the other or at the same time.
 ///
 /// The app's player drives this state machine, one for each device. It passes in the results of the retrieve
 /// calls, matching devices, and the results of connections. It carries out the actions.
@@ -37,7 +37,7 @@ package struct ReconnectPlan: Sendable {
         case exhausted
     }
 
-    /// The running procedures of the plan.
+    /// The state of the running stages.
     private struct Attempt: Sendable {
         var stage: Int
         /// The ways whose retrieve calls have not returned yet.
@@ -69,7 +69,8 @@ package struct ReconnectPlan: Sendable {
     private var state = State.idle
     private var lastWait: UInt64 = 0
 
-    /// Makes a plan with these stages, one after the other; the ways of a stage are tried at once.
+    /// Makes a plan with these stages, which begin one after the other; the ways within a stage begin
+    /// together.
     package init(_ stages: [[ReconnectWay]]) {
         self.stages = stages.filter { !$0.isEmpty }
     }
@@ -98,8 +99,8 @@ package struct ReconnectPlan: Sendable {
         advance(&attempt, into: &actions)
     }
 
-    /// Continues with the scanning stage, which an earlier process of the app began, and its pending
-    /// connections.
+    /// Continues the stage that scans, with pending connections, after an earlier process of the app began
+    /// it.
     package mutating func resume(pending: [PeripheralIdentifier], into actions: inout [Action]) {
         guard let stage = stages.firstIndex(where: { $0.contains(.scan) }) else { return }
         var attempt = Attempt(stage: stage)
@@ -183,7 +184,7 @@ package struct ReconnectPlan: Sendable {
         actions.append(.connect(device))
     }
 
-    /// Continues with the current stage, or begins the next one if nothing of this stage is pending.
+    /// Continues with the current stage, or begins the next one if this stage can find nothing more.
     private mutating func proceed(_ attempt: inout Attempt, into actions: inout [Action]) {
         let isScanStage = stages[attempt.stage].contains(.scan)
         if attempt.retrieving.isEmpty, attempt.found.isEmpty, !isScanStage {
@@ -211,7 +212,7 @@ package struct ReconnectPlan: Sendable {
         state = .trying(attempt)
     }
 
-    /// Begins the wait for the next stage, unless this is the last.
+    /// Begins the wait for the next stage, unless this stage is the last.
     private mutating func wait(_ attempt: inout Attempt, into actions: inout [Action]) {
         guard attempt.stage + 1 < stages.count else { return }
         lastWait += 1

@@ -1,9 +1,9 @@
 package import MynahCore
 
-/// Records the events of a phone after which its system may not relaunch apps until their user opens them.
+/// Records the causes that prevent a phone's system from relaunching apps until their user opens them.
 ///
-/// Causes are numbered as they happen. A cause concerns each app that has not run since, even one that is not
-/// part of this run. The phone keeps the ledger over runs.
+/// Causes are numbered as they happen. A cause concerns each app that has not run since then, even an app
+/// that is not part of this run. The phone saves the ledger for later runs.
 package struct RelaunchLedger: Hashable, Sendable {
     /// The last cause of one kind.
     package struct Cause: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct RelaunchLedger: Hashable, Sendable {
         }
     }
 
-    /// An app, with the last cause before it ran.
+    /// An app, with the number of the last cause before it ran.
     package struct KnownApp: Hashable, Sendable {
         /// The app's name.
         package var name: String
@@ -54,31 +54,31 @@ package struct RelaunchLedger: Hashable, Sendable {
     /// The number of the last cause, or 0 if there was none.
     private var number: Int { causes.last?.number ?? 0 }
 
-    /// Notes that Bluetooth was turned off, or that another way to turn it off was used while it is off.
+    /// Records a way in which Bluetooth was turned off; there may be several until it is on again.
     package mutating func turnOff(by cause: RelaunchCause) {
         if !turnedOff.contains(cause) { turnedOff.append(cause) }
     }
 
-    /// Removes a way, because Bluetooth could not be turned off.
+    /// Removes a way of turning Bluetooth off that failed.
     package mutating func cancelTurnOff(by cause: RelaunchCause) { turnedOff.removeAll { $0 == cause } }
 
-    /// Notes that Bluetooth is on again, and records the causes that follow from it.
+    /// Records the causes for the ways in which Bluetooth was turned off, because it is on again.
     package mutating func turnOn() {
         for cause in turnedOff { note(cause) }
         turnedOff = []
     }
 
-    /// Forgets how Bluetooth was turned off, because it is on.
+    /// Removes the ways in which Bluetooth was turned off, without recording causes, because it is on.
     package mutating func forgetTurnedOff() { turnedOff = [] }
 
-    /// Adds a cause that forbids some apps to be relaunched.
+    /// Records a cause that prevents some apps from being relaunched.
     package mutating func note(_ kind: RelaunchCause) {
         let next = number + 1
         causes.removeAll { $0.kind == kind }
         causes.append(Cause(kind, next))
     }
 
-    /// Notes that an app runs, so that earlier causes do not concern it any more.
+    /// Records that an app runs, so that earlier causes no longer concern it.
     package mutating func runs(_ name: String) {
         let index = apps.firstIndex { $0.name == name }
         guard number > index.map({ apps[$0].number }) ?? 0 else { return }
@@ -86,8 +86,8 @@ package struct RelaunchLedger: Hashable, Sendable {
         apps.append(KnownApp(name, number))
     }
 
-    /// The first cause since an app ran after which the system does not relaunch the app, or `nil` if there
-    /// is none.
+    /// The first cause, since an app ran, that prevents the system from relaunching it, or `nil` if there is
+    /// none.
     package func cause(
         forbidding name: String, on version: IOSVersion, withAccessorySetup usesIt: Bool = false
     ) -> RelaunchCause? {

@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// The way in which the phone scans for an app, or listens for its pending connection.
+/// The mode in which the phone scans for an app, or listens for its pending connection.
 package enum ScanMode: String, Hashable, Sendable, CaseIterable {
     /// The phone does not scan for the app, and does not listen for its connection.
     case off
@@ -41,8 +41,9 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
 
     /// The mode in which the phone listens for a manager's pending connections.
     ///
-    /// Unlike a scan, they are also kept for a suspended app without `bluetooth-central`: by the guide,
-    /// connection events of such an app are queued, and it can request an alert on connection.
+    /// Unlike a scan, a pending connection is also kept for a suspended app without `bluetooth-central`.
+    /// According to the guide, connection events of such an app are queued, and it can request an alert on
+    /// connection.
     package init(connectionIn state: AppState, _ rules: AppRules, isRestorable: Bool, radioState: RadioState)
     {
         self.init(scanIn: state, rules, isRestorable: isRestorable, radioState: radioState)

@@ -47,7 +47,8 @@ package struct SubscriptionLedger: Sendable {
     private enum Configuration: Sendable {
         case off
         case on
-        /// A write is running; with `isForRequest`, it is for the oldest request, which waits for an answer.
+        /// A write is in progress; with `isForRequest`, it is for the oldest request, which waits for an
+        /// answer.
         case writing(UInt64, isOn: Bool, isForRequest: Bool)
     }
 
@@ -74,8 +75,8 @@ package struct SubscriptionLedger: Sendable {
         entries[characteristic]?.subscribers ?? []
     }
 
-    /// Whether a manager receives the values of a characteristic: it is subscribed, or its subscription is
-    /// being written.
+    /// Whether a manager receives the values of a characteristic: it is subscribed, or the write that
+    /// subscribes it has no response yet.
     ///
     /// The device may send a value as soon as it has accepted the write, which is before the phone receives
     /// the response.
@@ -111,14 +112,14 @@ package struct SubscriptionLedger: Sendable {
             let request = entry.requests.removeFirst()
             actions.append(.answer(request.manager, characteristic, isOn: request.isOn, error: error))
         } else if error != nil {
-            // Nobody is subscribed, so values that still come are for nobody.
+            // No manager is subscribed, so values that still arrive are dropped.
             entry.configuration = .off
         }
         entries[characteristic] = entry
         settle(characteristic, into: &actions)
     }
 
-    /// Removes a manager from a link that it gave up and others still use; its requests are not answered.
+    /// Removes a manager from a link that only other managers still use, without answering its requests.
     package mutating func release(
         _ link: Peer.ID, by manager: ManagerKey, into actions: inout [Action]
     ) {

@@ -3,12 +3,12 @@ import MynahSupport
 
 /// Describes AD structures in words.
 package struct ADNames {
-    /// The services to look for in an overflow area, which contains only bits.
+    /// The services whose bits are looked for in an overflow area.
     private let known: [BluetoothUUID]
     /// The name of a service, or `nil` if it has none.
     private let serviceName: (BluetoothUUID) -> String?
 
-    /// Names services by their identifiers, such as `heart-rate`, unless `serviceName` returns other names.
+    /// Sets the services to look for, and the function that returns a service's name, such as `heart-rate`.
     package init(
         among known: [BluetoothUUID] = [],
         serviceName: @escaping (BluetoothUUID) -> String? = AssignedNumbers.name(of:)
@@ -17,13 +17,14 @@ package struct ADNames {
         self.serviceName = serviceName
     }
 
-    /// Describes a structure; the bits of `known` services are looked for in an overflow area.
+    /// Describes a structure; in an overflow area, looks for the bits of the `known` services.
     package static func describe(_ structure: ADStructure, among known: [BluetoothUUID] = []) -> String {
         let (name, text) = ADNames(among: known).words(of: structure)
         return text.isEmpty ? name : "\(name): \(text)"
     }
 
-    /// The name of a structure's type, and its data in words; data that has no words is left out.
+    /// The name of a structure's type, and the description of its data; data without a description is left
+    /// out.
     package func words(of structure: ADStructure) -> (name: String, text: String) {
         let data = structure.data
         if let area = OverflowArea(structure) { return ("Apple's overflow area", words(of: area)) }
@@ -74,8 +75,9 @@ package struct ADNames {
         return words.isEmpty ? "none set" : words.joined(separator: ", ")
     }
 
-    /// The service, and the fields of its data if the SIG defines a layout; bits that are not set are left
-    /// out.
+    /// The service, and the fields of its data if the SIG defines a layout.
+    ///
+    /// Booleans that are `false` are left out.
     private func serviceData(_ data: [UInt8], width: Int) -> String {
         guard data.count >= width, let service = BluetoothUUID(littleEndian: data[..<width]) else {
             return "cut off"
@@ -93,7 +95,7 @@ package struct ADNames {
         return AssignedNumbers.companyName(of: number).map { "\($0) (\(identifier))" } ?? identifier
     }
 
-    /// The connection interval range, two times in units of 1.25 ms; 0xFFFF means no specific value (1.9).
+    /// The connection interval range: two numbers in units of 1.25 ms, of which 0xFFFF means any (1.9).
     private static func intervals(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         guard let least = reader.readUInt16(), let most = reader.readUInt16() else { return "cut off" }
@@ -101,13 +103,13 @@ package struct ADNames {
             .joined(separator: " to ")
     }
 
-    /// The advertising interval, a time in units of 0.625 ms (1.15).
+    /// The advertising interval, a number in units of 0.625 ms (1.15).
     private static func advertisingInterval(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         return reader.readUInt16().map { NumberText.of(Double($0) * 0.625) + " ms" } ?? "cut off"
     }
 
-    /// A URI, which consists of a code for the scheme and text (1.18).
+    /// A URI, which is encoded as a code for the scheme and a text (1.18).
     private static func uri(_ data: [UInt8]) -> String {
         let schemes: [UInt8: String] = [0x16: "http:", 0x17: "https:"]
         guard let scheme = schemes[data[0]] else { return String(decoding: data, as: UTF8.self) }

@@ -6,9 +6,9 @@ package struct FieldShape: Hashable, Sendable {
         ///
         /// `short` is the upper limit of the shorter form, if the field has two forms.
         case number(lower: Double, upper: Double, step: Double, short: Double?)
-        /// A floating-point number, whose limits do not tell which values are sensible.
+        /// A floating-point number, without limits.
         case float
-        /// One of several names, for the numbers from 0 on; an empty name is reserved.
+        /// A number from 0 on, each with a name; the number of an empty name is reserved.
         case choice([String])
         case boolean
         case text
@@ -54,7 +54,7 @@ extension ValueLayout {
 }
 
 extension LayoutField {
-    /// The possible contents of the field, or `nil` for bits, which are fields of their own.
+    /// The possible contents of the field, or `nil` for bits, which contain fields of their own.
     fileprivate var content: FieldShape.Content? {
         switch kind {
         case .utf8: return .text
@@ -77,7 +77,7 @@ extension LayoutField {
                 lower: bounds.lower, upper: bounds.upper, step: resolution.factor,
                 short: self.bounds(octets, isSigned).upper)
         case .enumeration(let octets, let names):
-            // Without names it is a number.
+            // If no number has a name, the field is a number.
             guard names.contains(where: { !$0.isEmpty }) else {
                 return .number(lower: 0, upper: bounds(octets, false).upper, step: 1, short: nil)
             }

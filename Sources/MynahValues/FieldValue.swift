@@ -6,10 +6,10 @@ package enum FieldValue: Hashable, Sendable {
     case integer(Int)
     /// A whole number that is too large for an `Int`.
     case unsigned(UInt64)
-    /// A number, NaN, which an IEEE 11073 float uses for "no value", or infinity.
+    /// A floating-point number, including infinity, and NaN, which an IEEE 11073 float uses for "no value".
     case number(Double)
     case boolean(Bool)
-    /// A number of an enumeration, and its name.
+    /// A number of an enumeration, with its name.
     case named(Int, String)
     /// Text, or a date.
     case text(String)
@@ -56,7 +56,7 @@ package enum FieldValue: Hashable, Sendable {
 package struct NamedField: Hashable, Sendable {
     package var name: String
     package var value: FieldValue
-    /// The unit of a number, or `nil` if there is none, or if it is the field's first unit.
+    /// The unit of a number, or `nil` if the field has none, or if the unit is the field's first one.
     package var unit: String?
 
     package init(_ name: String, _ value: FieldValue, _ unit: String? = nil) {
@@ -67,7 +67,7 @@ package struct NamedField: Hashable, Sendable {
 }
 
 extension [NamedField] {
-    /// Makes the fields as a JSON object, with numbers in their units.
+    /// The fields as a JSON object, with numbers in their units.
     package var json: JSON { .object(map { .init($0.name, $0.value.json) }) }
 }
 

@@ -121,8 +121,8 @@ extension KnownLayouts {
 
     /// Returns the fields of a target's supported range.
     ///
-    /// The range of the resistance level has two octets for a number, in tenths, as in Fitness Machine
-    /// Service 1.0. The SIG's later files have one octet, but no trainer sends that.
+    /// The range of the resistance level has 16-bit numbers, in tenths, as in Fitness Machine Service 1.0.
+    /// The SIG's later files have 8-bit numbers, but no trainer sends them.
     private static func range(
         _ name: String, _ kind: Kind, _ unit: String?, by resolution: Resolution = .one
     ) -> Entries {
@@ -143,7 +143,7 @@ extension KnownLayouts {
         ]
     }
 
-    /// Returns the More Data bit, which is 0 if these fields are present.
+    /// The More Data bit; these fields are present if it is 0.
     private static func withoutMoreData(_ names: String...) -> LayoutBit {
         .announces(names, isInverted: true)
     }

@@ -1,11 +1,10 @@
 package import MynahCore
 
 extension KnownLayouts {
-    /// Returns the layout of a service's advertised data, or `nil` if the SIG defines none or it is not in
-    /// this table.
+    /// Returns the layout of a service's advertised data, or `nil` if this table has none.
     package static func serviceData(of service: BluetoothUUID) -> ValueLayout? {
         switch service.assignedNumber {
-        // The service data is the measurement (Cycling Power Service 1.1, 3.2).
+        // The service data has the layout of the Cycling Power Measurement (Cycling Power Service 1.1, 3.2).
         case 0x1818: layout(of: "2A63")
         case 0x1826: fitnessMachineData
         default: nil

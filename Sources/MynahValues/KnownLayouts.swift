@@ -1,12 +1,13 @@
 package import MynahCore
 import MynahSupport
 
-/// The layouts of the SIG's characteristics (GATT Specification Supplement).
+/// The layouts of characteristics' values that the SIG defines (GATT Specification Supplement), and of a few
+/// others.
 ///
 /// The layouts of the Fitness Machine Control Point and Status are from Fitness Machine Service 1.0.1, and
 /// those of HID from HID Service Specification 1.0.
 ///
-/// Fields have the SIG's names in camelCase. Numbers have the units in which people read them.
+/// Fields have the SIG's names in camelCase. Numbers have common units.
 package enum KnownLayouts {
     /// Returns the layout of a characteristic, or `nil` if this table does not have it.
     package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {
@@ -19,7 +20,8 @@ package enum KnownLayouts {
         (0x2A00...0x2BFF).compactMap { number in made[number].map { (number, $0) } }
     }
 
-    /// The layouts by number, made at first use: all of them would need 50 kB, and a device uses few.
+    /// The layouts by number, made at first use: together they would need 50 kB, and a device uses few of
+    /// them.
     private static let made = MadeOnce<UInt16, ValueLayout> { number in
         let entries =
             general(number) ?? input(number) ?? health(number) ?? body(number) ?? fitness(number)
@@ -63,7 +65,7 @@ package enum KnownLayouts {
         LayoutField(name, .bits(octets: octets, bits))
     }
 
-    /// Returns a field of one octet, with a name for each number from 0 on.
+    /// Returns a field of one octet with a name for each number from 0 on.
     static func choice(_ name: String, _ names: String..., when condition: LayoutField.Condition? = nil)
         -> LayoutField
     {

@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// An entry of a layout: a field of a value, or bits that tell which fields are present.
+/// An entry of a layout: a field of a value, or bits that determine which fields are present.
 package struct LayoutField: Hashable, Sendable {
     /// The encoding of the field.
     ///
@@ -17,13 +17,13 @@ package struct LayoutField: Hashable, Sendable {
         case medfloat32
         /// IEEE 754 binary32.
         case float32
-        /// Bits with a meaning for each, beginning with the least significant bit.
+        /// Bits, each with a meaning, beginning with the least significant bit.
         case bits(octets: Int, [LayoutBit])
         /// Seven octets: year, month, day, hours, minutes, seconds (org.bluetooth.characteristic.date_time).
         case dateTime
         /// Text in UTF-8 up to the end of the value.
         case utf8
-        /// Bytes up to the end of the value, or a number of bytes given by a count.
+        /// Bytes up to the end of the value, or as many as the entry's count.
         case bytes
     }
 
@@ -32,7 +32,7 @@ package struct LayoutField: Hashable, Sendable {
         case one
         /// All elements up to the end of the value.
         case rest
-        /// The number in an earlier field.
+        /// The number that an earlier field contains.
         case field(String)
         /// Always this number.
         case exactly(Int)
@@ -57,19 +57,20 @@ package struct LayoutField: Hashable, Sendable {
     /// The field's name: letters and digits, beginning with a lower-case letter.
     package var name: String
     package var kind: Kind
-    /// The encoding if the field's bit is set (`LayoutBit.widens`), or `nil` if there is only one.
+    /// The encoding if the bit `LayoutBit.widens` is set, or `nil` if there is only one encoding.
     package var wideKind: Kind?
     package var count: Count
     package var condition: Condition?
-    /// The number that the integer 1 represents.
+    /// The scale between the encoded integer and the number.
     package var resolution: Resolution
     /// The unit of the number, or `nil` if it has none.
     package var unit: String?
-    /// The unit and the resolution if the field's bit is set (`LayoutBit.otherUnit`).
+    /// The unit and the resolution if the bit `LayoutBit.otherUnit` is set, or `nil` if there is only one
+    /// unit.
     package var otherUnit: Unit?
     package var isBigEndian = false
 
-    /// A unit, and the number that the integer 1 represents in it.
+    /// A unit, and the scale between the encoded integer and the number in this unit.
     package struct Unit: Hashable, Sendable {
         package var name: String
         package var resolution: Resolution
@@ -96,12 +97,13 @@ package struct LayoutField: Hashable, Sendable {
     }
 }
 
-/// The difference that the integer 1 makes, as a fraction: 1/100 °C, 1/1024 s, 1000 kg; and the number that
-/// the integer 0 means.
+/// The linear scale between an encoded integer and the number that it represents.
+///
+/// A step of the integer is a fraction, such as 1/100 °C, 1/1024 s or 1000 kg.
 package struct Resolution: Hashable, Sendable {
     package var numerator: Int
     package var denominator: Int
-    /// The number that the integer 0 means.
+    /// The number that the integer 0 represents.
     package var offset: Double
 
     package init(_ numerator: Int, _ denominator: Int = 1, offset: Double = 0) {
@@ -110,26 +112,26 @@ package struct Resolution: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// The integer is the number.
+    /// The scale in which each integer represents itself.
     package static let one = Resolution(1)
 
-    /// The fraction as a floating-point number.
+    /// The fraction as a floating-point number, without the offset.
     var factor: Double { Double(numerator) / Double(denominator) }
 
     /// The number that an integer represents.
     func number(_ integer: Int) -> Double { number(Double(integer)) }
 
-    /// The number that an integer represents, given as a `Double`.
+    /// The number that an integer in a `Double` represents.
     func number(_ whole: Double) -> Double { whole * Double(numerator) / Double(denominator) + offset }
 
-    /// The integer that represents the nearest number.
+    /// The integer that represents the nearest number, as a `Double`.
     ///
     /// The result is not finite if the number is not.
     func integer(_ number: Double) -> Double {
         ((number - offset) * Double(denominator) / Double(numerator)).rounded()
     }
 
-    /// The number of decimals that distinguish two neighbouring values.
+    /// The number of decimal places that distinguish two neighbouring numbers.
     var decimals: Int {
         var (digits, power) = (0, 1)
         while power < denominator || !isWhole(offset * Double(power)), digits < 9 {
@@ -144,7 +146,7 @@ package struct Resolution: Hashable, Sendable {
 
 /// One or more bits of the flags at the beginning of a value.
 package enum LayoutBit: Hashable, Sendable {
-    /// The fields are present if the bit is set, or with `isInverted` if it is clear.
+    /// The fields are present if the bit is set, or if it is clear and `isInverted` is `true`.
     case announces([String], isInverted: Bool)
     /// The field has its wide encoding if the bit is set.
     case widens(String)
@@ -152,9 +154,9 @@ package enum LayoutBit: Hashable, Sendable {
     case otherUnit([String])
     /// A Boolean field.
     case boolean(String)
-    /// Two bits: a Boolean field, and whether the field is present.
+    /// Two bits: the value of a Boolean field, and whether the field is present.
     case optionalBoolean(String)
-    /// A field with an unsigned number of `width` bits, and the number that these mean.
+    /// A field of `width` bits with an unsigned integer, and the scale of the number that it represents.
     case number(String, width: Int, by: Resolution = .one, unit: String? = nil)
     /// A field of `width` bits with a name for each number from 0 on.
     case enumeration(String, width: Int, names: [String])

@@ -2,8 +2,8 @@ import MynahSupport
 
 /// Converts packets of MIDI over Bluetooth LE (MIDI over Bluetooth Low Energy 1.0a) to fields and back.
 ///
-/// The fields are `timestamps`, in milliseconds of a clock of 13 bits, and `messages`, a text such as `note
-/// on channel 1 note 60 velocity 100; timing clock`.
+/// The fields are `timestamps`, in milliseconds of a 13-bit clock, and `messages`, a text such as `note on
+/// channel 1 note 60 velocity 100; timing clock`.
 enum MIDIPacket {
     /// The MIDI 1.0 messages by their status, with the names of their data.
     private static let names: [(status: UInt8, name: String, data: [String])] = [
@@ -17,21 +17,22 @@ enum MIDIPacket {
         (0xFB, "continue", []), (0xFC, "stop", []), (0xFE, "active sensing", []), (0xFF, "system reset", []),
     ]
     private static let channel = "channel"
-    /// The name for more data of a system exclusive message that began in an earlier packet.
+    /// The name for the data of a system exclusive message that began in an earlier packet.
     private static let more = "exclusive data"
     private static let exclusive: UInt8 = 0xF0
-    /// The milliseconds until the packet's clock wraps, and until a message's part of it does.
+    /// The number of milliseconds after which the packet's clock wraps, and after which a message's part of
+    /// it does.
     private static let (clock, low) = (8192, 128)
 
-    /// Whether the data of a message is one number of 14 bits, the lower 7 bits first.
+    /// Whether the data of a message is one 14-bit number, with the lower 7 bits first.
     private static func isWide(_ status: UInt8) -> Bool { status == 0xE0 || status == 0xF2 }
 
-    /// Returns the status without the channel number.
+    /// Returns a message's status without its channel number.
     private static func kind(_ status: UInt8) -> UInt8 { status < 0xF0 ? status & 0xF0 : status }
 
     // MARK: From bytes
 
-    /// Returns the fields of a packet, or `nil` if the packet has no messages or is cut off.
+    /// Returns the fields of a packet, or `nil` if the packet has no messages or is incomplete.
     static func fields(of packet: [UInt8]) -> [NamedField]? {
         var reader = Reader(rest: packet.dropFirst())
         guard let header = packet.first, header & 0xC0 == 0x80, packet.count > 1 else { return nil }
@@ -48,7 +49,7 @@ enum MIDIPacket {
     private struct Reader {
         var rest: ArraySlice<UInt8>
         var high = 0
-        /// The low part of the last timestamp, and the running status, which a message may omit.
+        /// The low part of the last timestamp, and the running status; both are `nil` before the first one.
         private var last: Int?
         private var running: UInt8?
         private var isExclusive = true
@@ -61,7 +62,7 @@ enum MIDIPacket {
         mutating func readMessage() -> Bool {
             guard rest[rest.startIndex] >= 0x80 else { return readData() }
             let time = Int(rest.removeFirst() & 0x7F)
-            // The low part of the timestamp has wrapped.
+            // A smaller low part means that it has wrapped.
             if let last, time < last { high += 1 }
             last = time
             guard let next = rest.first else { return false }
@@ -70,7 +71,8 @@ enum MIDIPacket {
             return read(next)
         }
 
-        /// Reads data without a status: that of the running status, or of a continued exclusive message.
+        /// Reads data without a status byte, which continues the running status or a system exclusive
+        /// message.
         private mutating func readData() -> Bool {
             if let running { return read(running) }
             guard isExclusive else { return false }
@@ -126,7 +128,7 @@ enum MIDIPacket {
 
     // MARK: To bytes
 
-    /// Encodes a packet with these fields; without timestamps, each message has the timestamp 0.
+    /// Encodes a packet with these fields; without `timestamps`, each message has the timestamp 0.
     static func packet(of fields: [NamedField]) throws(LayoutProblem) -> [UInt8] {
         guard case .text(let text)? = fields.first(where: { $0.name == "messages" })?.value else {
             throw LayoutProblem("messages", "messages is text, as in note on channel 1 note 60 velocity 100")
@@ -170,7 +172,7 @@ enum MIDIPacket {
         return times
     }
 
-    /// Parses a message, and returns its status and data.
+    /// Parses the text of a message, and returns its status byte and data bytes.
     private static func message(_ text: String) throws(LayoutProblem) -> [UInt8] {
         let words = text.split(separator: " ").map(String.init)
         guard

@@ -13,17 +13,17 @@ struct MedicalFloat {
     /// FLOAT.
     static let long = MedicalFloat(mantissaBits: 24, exponentBits: 8)
 
-    // The mantissas next to the largest and the smallest have a meaning of their own.
+    // The largest and smallest mantissas are reserved for NaN, infinity and other special values.
     private var notANumber: Int { 1 << (mantissaBits - 1) - 1 }
     private var infinity: Int { notANumber - 1 }
     private var largest: Int { notANumber - 2 }
     private var exponents: ClosedRange<Int> { -(1 << (exponentBits - 1))...(1 << (exponentBits - 1) - 1) }
 
-    /// The bits for the nearest number, or `nil` if the number is too large.
+    /// The bits for the nearest number that the format can represent, or `nil` if the number is too large.
     func bits(of number: Double) -> UInt64? {
         if number.isNaN { return pack(notANumber, 0) }
         if number.isInfinite { return pack(number < 0 ? -infinity : infinity, 0) }
-        // The exponent nearest to 0 whose mantissa is the number itself: 36.6 is 366 tenths.
+        // An exact number has the exponent nearest to 0: 36.6 is encoded as 366 tenths.
         for exponent in [0] + (exponents.lowerBound..<0).reversed() + Array(1...exponents.upperBound) {
             let mantissa = scaled(number, exponent)
             guard abs(mantissa) <= Double(largest) else { continue }
@@ -31,7 +31,7 @@ struct MedicalFloat {
                 return pack(Int(mantissa.rounded()), exponent)
             }
         }
-        // No exponent has it exactly: the most digits that fit.
+        // No exponent represents the number exactly, so it gets as many digits as possible.
         for exponent in exponents {
             let mantissa = scaled(number, exponent).rounded()
             if abs(mantissa) <= Double(largest) { return pack(Int(mantissa), exponent) }

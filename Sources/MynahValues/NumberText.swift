@@ -2,7 +2,7 @@ import MynahSupport
 
 /// Formats numbers for people.
 package enum NumberText {
-    /// The shortest text of a number, without a fraction if it is whole: `72`, `36.6`, `not a number`.
+    /// The shortest text of a number, such as `72`, `36.6` or `not a number`; a whole number has no fraction.
     package static func of(_ number: Double) -> String {
         if number.isNaN { return "not a number" }
         if number.isInfinite { return number < 0 ? "minus infinite" : "infinite" }
@@ -10,7 +10,9 @@ package enum NumberText {
         return "\(number)"
     }
 
-    /// The text of a type's limit; the largest numbers of 64 bits are not exact as a `Double`.
+    /// The text of an integer type's limit.
+    ///
+    /// The largest 64-bit integers are not exact as a `Double`.
     package static func ofLimit(_ number: Double) -> String {
         switch number {
         case 0x1p64.nextDown: String(UInt64.max)
@@ -19,7 +21,7 @@ package enum NumberText {
         }
     }
 
-    /// The number rounded to this number of decimals.
+    /// Rounds a number to this number of decimal places.
     static func rounded(_ number: Double, decimals: Int) -> Double {
         let power = PortableMath.powerOfTen(decimals)
         return (number * power).rounded() / power
@@ -46,7 +48,8 @@ enum DateTimeText {
         let date = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         let time = halves[1].split(separator: ":", omittingEmptySubsequences: false)
         let widths = [4, 2, 2, 2, 2, 2]
-        // The octets' ranges: a year before 1582 is not valid, and 0 is "not known".
+        // The largest values of each part. A year before 1582 is not valid, but is accepted; 0 means "not
+        // known".
         let limits = [9999, 12, 31, 23, 59, 59]
         guard date.count == 3, time.count == 3 else { return nil }
         var numbers: [Int] = []

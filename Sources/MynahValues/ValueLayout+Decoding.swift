@@ -1,7 +1,7 @@
 // MARK: - From bytes to fields
 
 extension ValueLayout {
-    /// Decodes the fields of a value: first those in bytes of their own, then those in bits.
+    /// Decodes the fields of a value; the fields in bits follow all others.
     ///
     /// Returns `nil` if the bytes do not fit the layout, for example if one byte is left over.
     package func decode(_ bytes: [UInt8]) -> [NamedField]? {
@@ -19,7 +19,7 @@ private struct FieldReader {
     var fields: [NamedField] = []
     var bitFields: [NamedField] = []
     var rest: ArraySlice<UInt8>
-    /// The presence of later fields, by name, as told by the bits so far.
+    /// Whether later fields are present, by their names, as the bits that were read determine.
     private var announced: [String: Bool] = [:]
     private var wide: Set<String> = []
     private var inOtherUnit: Set<String> = []
@@ -125,7 +125,8 @@ private struct FieldReader {
         case .medfloat32: return unsigned(4, entry).map { scaled(MedicalFloat.long.number($0), entry) }
         case .float32:
             return unsigned(4, entry).map {
-                // By way of its text: 0.1 is to be 0.1, and not the number that a wider float has next to it.
+                // The number is parsed from the float's text: 0.1 must become 0.1, and not the nearest double
+                // of the float.
                 let float = Float(bitPattern: UInt32($0))
                 return .number(float.isFinite ? Double(float.description) ?? Double(float) : Double(float))
             }
@@ -153,7 +154,7 @@ private struct FieldReader {
 
     private func scaled(_ number: Double, _ entry: LayoutField) -> FieldValue {
         let resolution = resolution(of: entry)
-        // Four digits are all that a 12-bit mantissa has: what the multiplication adds beyond them is noise.
+        // A 12-bit mantissa has four digits, so further digits of the product are rounding errors.
         return .number(
             resolution == .one ? number : NumberText.rounded(number * resolution.factor, decimals: 9))
     }
@@ -164,7 +165,7 @@ private struct FieldReader {
 }
 
 extension Resolution {
-    /// The number that an integer means: a whole number, or one with as many decimals as it needs.
+    /// The number that an integer represents: a whole number, or one with as many decimal places as it needs.
     fileprivate func value(_ integer: Int) -> FieldValue {
         if self == .one { return .integer(integer) }
         let (product, isTooLarge) = integer.multipliedReportingOverflow(by: numerator)

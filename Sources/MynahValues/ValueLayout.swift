@@ -3,16 +3,16 @@ import MynahSupport
 
 /// The fields of a characteristic's value, in the order of its bytes.
 ///
-/// The SIG's layouts are in `KnownLayouts` (GATT Specification Supplement); a profile can define others.
+/// The SIG's layouts are in `KnownLayouts`; a profile can define others.
 package struct ValueLayout: Hashable, Sendable {
-    /// The fields, and the bits that tell which fields are present.
+    /// The fields, and the bits that determine which fields are present.
     package var entries: [LayoutField]
-    /// How the fields are made of the bytes.
+    /// The encoding of the fields in the value's bytes.
     package var coding: Coding
 
-    /// How the fields of a value are made of its bytes.
+    /// The encoding of fields in the bytes of a value.
     package enum Coding: Hashable, Sendable {
-        /// One after the other.
+        /// The fields follow one another, in the order of the entries.
         case inOrder
         /// A packet of MIDI over Bluetooth LE.
         case midi
@@ -30,7 +30,8 @@ package struct ValueLayout: Hashable, Sendable {
         }
     }
 
-    /// The bits that tell whether a field is present, or how it is encoded.
+    /// The bits of all entries, which include those that determine whether a field is present or how it is
+    /// encoded.
     private var bits: [LayoutBit] {
         entries.flatMap { if case .bits(_, let bits) = $0.kind { bits } else { [LayoutBit]() } }
     }
@@ -74,13 +75,13 @@ extension ValueLayout {
                     let near = NearestName.of(field.name, among: names).map { "; did you mean \"\($0)\"?" }
                     throw LayoutProblem(field.name, "there is no field \"\(field.name)\"\(near ?? "")")
                 }
-                // An empty list is no list, and its bit says so.
+                // An empty list counts as a missing field, and its bit is clear.
                 if field.value == .list([]), layout.isAnnounced(field.name) { continue }
                 guard self.fields.updateValue(field, forKey: field.name) == nil else {
                     throw LayoutProblem(field.name, "\(field.name) is given twice")
                 }
             }
-            // A field that counts others is set by them, unless it is given.
+            // A field that counts the elements of another is set to their number, unless it is given.
             for entry in layout.entries {
                 guard case .field(let counter) = entry.count, self.fields[counter] == nil,
                     let field = self.fields[entry.name]
@@ -101,8 +102,9 @@ extension ValueLayout {
         }
     }
 
-    /// Whether the field is in the value; throws if the field is required and missing, or given although it
-    /// cannot be present.
+    /// Whether the field is part of the value.
+    ///
+    /// Throws if the field is required and missing, or if it is given although it cannot be present.
     private func isThere(_ entry: LayoutField, _ given: Given) throws(LayoutProblem) -> Bool {
         let isGiven = given[entry.name] != nil
         if let condition = entry.condition {
@@ -122,7 +124,7 @@ extension ValueLayout {
             }
             return isGiven
         }
-        // A field that repeats up to the end, or as often as another says, may occur no times.
+        // A field that repeats up to the end, or as often as another field says, may be empty.
         guard isGiven || entry.count.canBeNone else {
             throw LayoutProblem(entry.name, "\(entry.name) is missing")
         }
@@ -293,7 +295,7 @@ extension ValueLayout {
         throw LayoutProblem(field.name, "\(field.name) is a number")
     }
 
-    /// The number for a field that has names for some numbers.
+    /// The number of a field that has names for some numbers.
     private static func integer(_ field: NamedField, _ names: [String]) throws(LayoutProblem) -> Int {
         switch field.value {
         case .integer(let integer), .named(let integer, _): return integer
@@ -316,7 +318,7 @@ extension ValueLayout {
         return other?.resolution ?? entry.resolution
     }
 
-    /// The integer on the air for a number in the field's unit.
+    /// The integer that encodes a number in the field's unit.
     private static func scaled(
         _ field: NamedField, _ entry: LayoutField, _ octets: Int, _ isSigned: Bool
     ) throws(LayoutProblem) -> UInt64 {
@@ -324,7 +326,7 @@ extension ValueLayout {
         let bits = octets * 8
         let type = "\(isSigned ? "sint" : "uint")\(bits)"
         if case .integer(let integer) = field.value, resolution == .one {
-            // Without a detour over a float, which cannot tell large integers apart.
+            // The integer is not converted to a float, which cannot distinguish large integers.
             let fits =
                 isSigned
                 ? bits == 64 || (-(1 << (bits - 1))..<(1 << (bits - 1))).contains(integer)
@@ -344,10 +346,10 @@ extension ValueLayout {
         return isSigned || exact < 0x1p63 ? UInt64(bitPattern: Int64(exact)) : UInt64(exact)
     }
 
-    /// The smallest and the largest integer of a number of bits.
+    /// The smallest and the largest integer with this number of bits.
     static func limits(_ bits: Int, _ isSigned: Bool) -> (lower: Double, upper: Double) {
         func power(_ exponent: Int) -> Double { Double(sign: .plus, exponent: exponent, significand: 1) }
-        // Of 64 bits the upper limit is the largest number below the power of two that a float has.
+        // For 64 bits, the upper limit is the largest floating-point number below the power of two.
         let upper = isSigned ? power(bits - 1) : power(bits)
         return (isSigned ? -upper : 0, bits == 64 ? upper.nextDown : upper - 1)
     }
@@ -383,7 +385,7 @@ extension ValueLayout {
 }
 
 extension LayoutField.Count {
-    /// Whether a value may have the field no times.
+    /// Whether a value may have no element of the field.
     fileprivate var canBeNone: Bool {
         switch self {
         case .one, .exactly: false

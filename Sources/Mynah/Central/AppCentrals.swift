@@ -1,17 +1,17 @@
 import MynahCore
 import MynahLifecycle
 
-/// The central managers of an app: those of this launch, and those of an earlier launch that the system still
-/// works for.
+/// The central managers of an app: those of this launch, and ended ones for which the system still scans or
+/// connects.
 ///
-/// Belongs to an app. This is a class because an event may call back into it while it changes.
+/// Belongs to an app. This is a class because an event may call back into it during a change.
 final class AppCentrals {
     private(set) var all: [CentralManagerState] = []
 
     /// The managers of this launch.
     var live: [CentralManagerState] { all.filter { !$0.isEnded } }
 
-    /// The restore identifiers, sorted, of the managers that the system still works for.
+    /// The sorted restore identifiers of the ended managers for which the system still scans or connects.
     var keptIdentifiers: [String] {
         all.filter { $0.isEnded && $0.isWorkedFor }.compactMap(\.restoreIdentifier).sorted()
     }
@@ -35,10 +35,9 @@ final class AppCentrals {
         for identifier in app.description.centralRestoreIdentifiers { load(identifier, of: app, in: central) }
     }
 
-    /// Loads the state that another process preserved under an identifier, unless a manager has that
-    /// identifier already.
+    /// Loads the state that another process preserved under an identifier, unless a manager already has it.
     ///
-    /// The system does not work for an ended app that lacks the background mode or the permission.
+    /// The system keeps nothing of an ended app that lacks the background mode or the permission.
     private func load(_ restoreIdentifier: String, of app: AppProcess, in central: PhoneCentral) {
         guard app.rules.isBackgroundCentral, app.permission.isAllowed,
             !all.contains(where: { $0.restoreIdentifier == restoreIdentifier })
@@ -52,7 +51,7 @@ final class AppCentrals {
         central.restore(manager, state)
     }
 
-    /// Returns the manager of an identifier that the system still works for, or a new one.
+    /// Returns the preserved manager with a restore identifier, or a new manager.
     func make(
         _ restoreIdentifier: String?, _ options: CentralManager.Options, sink: (any CentralManagerSink)?,
         of app: AppProcess, in central: PhoneCentral
@@ -79,7 +78,7 @@ final class AppCentrals {
         return manager.makeHandle(app.ports.work.link, radio)
     }
 
-    /// Reports to new managers the state that was preserved for them, if any, and returns them.
+    /// Reports the restored state to the new managers that have one, and returns all new managers.
     func restore(by preservation: CentralPreservation) -> [CentralManagerState] {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new where manager.introduce() {
@@ -89,15 +88,16 @@ final class AppCentrals {
         return new
     }
 
-    /// Reports the Bluetooth state to new managers, after they were restored.
+    /// Reports the Bluetooth state to the new managers.
     func introduce(_ new: [CentralManagerState], _ state: RadioState) {
         for manager in new where !manager.isEnded && state != .unknown {
             _ = manager.deliver(.stateChanged(state))
         }
     }
 
-    /// Ends the managers of a process that has ended; with `isKept`, the system keeps those with a restore
-    /// identifier.
+    /// Ends the managers of a process that has ended.
+    ///
+    /// With `isKept`, the system keeps the managers that have a restore identifier.
     func end(keeping isKept: Bool, in central: PhoneCentral) {
         for manager in live {
             if isKept, manager.restoreIdentifier != nil {
@@ -109,7 +109,7 @@ final class AppCentrals {
         }
     }
 
-    /// Stops all work of the system for the app's managers, because the user quit the app.
+    /// Ends the managers of earlier launches, because the user quit the app.
     func forgetKept(in central: PhoneCentral) {
         for manager in all where manager.isEnded { central.end(manager) }
         all = live

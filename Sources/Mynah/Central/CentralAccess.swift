@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Identifies a central manager of one launch of an app.
+/// Identifies a central manager within one launch of its app.
 struct CentralReference: Hashable, Sendable {
     let number: UInt64
     let epoch: UInt64
@@ -17,7 +17,7 @@ struct CentralReference: Hashable, Sendable {
     }
 }
 
-/// Access to a central manager for code that already runs on its phone's executor.
+/// Synchronous access to a central manager, for code that already runs on its phone's executor.
 ///
 /// A call acts at once, and traps if it comes from another executor.
 struct CentralAccess: Sendable {
@@ -35,7 +35,7 @@ struct CentralAccess: Sendable {
         return link.run { phone in phone.central.memory.manager(reference).map { body($0, phone) } } ?? nil
     }
 
-    /// Calls `body`, which acts at once; throws `invalidState` if the app does not run.
+    /// Calls the synchronous `body`; throws `invalidState` if the app does not run.
     func act<Value: Sendable>(
         _ body: @Sendable (CentralManagerState, isolated Phone) throws(RadioError) -> Value
     ) throws(RadioError) -> Value {
@@ -47,7 +47,7 @@ struct CentralAccess: Sendable {
         return value
     }
 
-    /// Calls `body`, which takes time; throws `invalidState` if the app does not run.
+    /// Calls the asynchronous `body`; throws `invalidState` if the app does not run.
     func ask<Value: Sendable>(
         _ body: @Sendable (CentralReference, isolated Phone) async throws(RadioError) -> Value
     ) async throws(RadioError) -> Value {
@@ -78,7 +78,7 @@ struct CentralAccess: Sendable {
         }
     }
 
-    /// Begins to scan after the requests that were made before on the phone's queue.
+    /// Queues the start of a scan, after earlier requests on the phone's queue.
     func scanSoon(_ services: [BluetoothUUID]?, _ options: ScanOptions) {
         let reference = reference
         link.enqueue { phone in
@@ -87,20 +87,20 @@ struct CentralAccess: Sendable {
             } catch {
                 guard let manager = phone.central.memory.manager(reference) else { return }
                 let warning = RadioWarning("scanRefused", "the scan could not be started: \(error)")
-                // An app's program hears of no warning.
+                // A warning is not reported to an app's program, but to the phone's sink.
                 guard manager.app == nil else { return phone.reports.report(.warning(warning)) }
                 _ = manager.deliver(.warning(warning))
             }
         }
     }
 
-    /// Stops the scan after the requests that were made before on the phone's queue.
+    /// Queues the end of the scan, after earlier requests on the phone's queue.
     func stopScanSoon() {
         let reference = reference
         link.enqueue { await $0.central.stopScan(for: reference) }
     }
 
-    /// Makes a peripheral of a manager that has ended; each of its requests fails.
+    /// Makes a peripheral for a manager that has ended; each of its requests fails.
     func unreachable(_ address: DeviceAddress, _ radio: any CentralRadio) -> Peripheral {
         var known = KnownPeripherals(seed: 0)
         return Peripheral(
@@ -119,10 +119,10 @@ struct CentralAccess: Sendable {
     }
 }
 
-/// A peripheral's access to its phone, for its requests.
+/// A peripheral's access to its phone.
 struct PeripheralAccess: Sendable {
     private let link: PhoneLink
-    /// The manager through which the peripheral's requests are made, of one launch.
+    /// The manager that made the peripheral, within one launch of its app.
     private let manager: CentralReference
 
     init(_ link: PhoneLink, of manager: CentralReference) {
@@ -137,7 +137,7 @@ struct PeripheralAccess: Sendable {
         return link.run { phone in phone.central.memory.manager(manager).map { body($0, phone) } } ?? nil
     }
 
-    /// Whether the manager is an app's.
+    /// Whether an app owns the manager.
     var isOfApp: Bool { look { manager, _ in manager.app != nil } ?? false }
 
     /// The state of a peripheral.
@@ -175,7 +175,7 @@ struct PeripheralAccess: Sendable {
         try check()
     }
 
-    /// Handles an error of an app's request: if the device has lost its bond, the phone disconnects.
+    /// Disconnects if an app's request failed because the device has lost its bond.
     func failed(_ error: RequestError, on link: Peer.ID) {
         guard case .failed(let trouble) = error, trouble.isLostBond, isOfApp else { return }
         self.link.enqueue { $0.central.devices.lostBonds.found(on: link) }
@@ -203,18 +203,20 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// Notes that a link had no room for a write without response of the manager.
+    /// Records that a write without response of the manager waits for buffer space on a link.
     func waitToWrite(on peer: Peer.ID) {
         _ = look { manager, phone in phone.central.memory.links.wait(manager.key, toWriteOn: peer) }
     }
 
-    /// Notes the services that were found on a link.
+    /// Records the services that were discovered on a link.
     func found(_ services: [BluetoothUUID], on peer: Peer.ID) {
         link.run { $0.central.events.found(services, on: peer) }
     }
 
-    /// The kept attribute table of a link's device, and the number of the table for new answers; both are
-    /// `nil` for a manager without an app.
+    /// The attribute table that the phone keeps of a link's device, and the number under which to record new
+    /// answers.
+    ///
+    /// Both are `nil` for a manager without an app.
     func keptTable(of peer: Peer.ID) -> (table: KeptTables.Table?, number: Int?) {
         look { manager, phone -> (table: KeptTables.Table?, number: Int?) in
             let tables = phone.central.devices.tables
@@ -223,7 +225,7 @@ struct PeripheralAccess: Sendable {
         } ?? (nil, nil)
     }
 
-    /// Notes an answer of a link's device to a discovery in its kept table.
+    /// Records a device's answer to a discovery in the kept attribute table with this number.
     func noted(in number: Int, of peer: Peer.ID, _ note: @Sendable (inout KeptTables.Table) -> Void) {
         link.run { $0.central.devices.tables.note(in: number, of: peer, note) }
     }
@@ -254,9 +256,9 @@ struct PeripheralAccess: Sendable {
             isOn, for: characteristic, by: configuration, of: manager.key)
     }
 
-    /// Adds a reader of the values of a characteristic.
+    /// Returns a new sequence of the values of a characteristic.
     ///
-    /// With `subscribes`, the subscription was made for readers, and ends with the last reader. Returns `nil`
+    /// With `subscribes`, the subscription was made for sequences, and ends with the last one. Returns `nil`
     /// if the manager has ended.
     func readValues(
         of characteristic: DiscoveredCharacteristic, of peripheral: Peripheral, subscribes: Bool
@@ -275,12 +277,12 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// Marks a subscription as made by the program itself, so that it does not end with its last reader.
+    /// Keeps a subscription after its last sequence ends, because the program itself subscribed.
     func disown(_ handle: AttributeHandle, of peripheral: PeripheralIdentifier) {
         _ = look { state, _ in state.purposes.disown(.init(peripheral: peripheral, handle: handle)) }
     }
 
-    /// Notes a subscription to a characteristic, or its end, for the next process too if this one has ended
+    /// Records the start or the end of a subscription, also if the process that requested it has ended
     /// meanwhile.
     func subscribed(to handle: AttributeHandle, _ delivery: Delivery?, on peer: Peer.ID) {
         let number = manager.number
@@ -297,9 +299,9 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// Wraps a channel for the program: while its app is suspended, sending and receiving wait.
+    /// Wraps a channel for the program, so that sending and receiving wait while its app is suspended.
     ///
-    /// Returns `nil` if the manager has given up the link, or has ended.
+    /// Returns `nil` if the manager no longer uses the link, or has ended.
     func owned(_ channel: any L2CAPChannel) -> (any L2CAPChannel)? {
         look { manager, phone in
             guard phone.central.memory.holds(channel.peer, manager) else { return nil }
@@ -309,7 +311,7 @@ struct PeripheralAccess: Sendable {
     }
 }
 
-/// An answer for an app that may be suspended; if it is dropped, the waiting call fails.
+/// An answer for an app that may be suspended; if the answer is dropped, the waiting call fails.
 final class PendingResult: Sendable {
     private let continuation: Lock<CheckedContinuation<Bool?, Never>?>
 

@@ -4,14 +4,14 @@ import MynahSupport
 
 /// A phone's links to peripherals and the connections that its managers wait for.
 ///
-/// Drives `LinkLedger`, which records which manager holds or waits for which device. Belongs to a phone, and
-/// runs on the phone's executor.
+/// Drives `LinkLedger`, which records the links and pending connections of each manager. Belongs to a phone,
+/// and runs on the phone's executor.
 final class CentralConnections {
     /// The ledger's actions that have not been carried out yet.
     private var actions: [LinkAction] = []
     private var isCarryingOut = false
     private var waiters = ConnectionWaiters()
-    /// The running start delays, by the number of the request.
+    /// The tasks that wait for a start delay, by the number of the connection request.
     private var delays = SortedMap<UInt64, Task<Void, Never>>()
     /// The clock of managers without an app.
     private let clock: RunClock
@@ -92,7 +92,7 @@ final class CentralConnections {
         }.get()
     }
 
-    /// Ends a call that waits for a connection with an error, and withdraws the request that it made.
+    /// Fails a call that waits for a connection, and withdraws the connection request that it made.
     func giveUp(_ number: UInt64, _ error: RadioError) {
         guard let waiter = waiters.remove(number) else { return }
         if waiter.isOwn, let manager = memory.manager(waiter.manager) {
@@ -110,13 +110,13 @@ final class CentralConnections {
         waiters.end(manager.key, CentralMemory.managerIsGone)
     }
 
-    /// Ends a manager, and gives up its connections and requests.
+    /// Ends a manager, its connections and its pending connections.
     func end(_ manager: CentralManagerState) {
         endCalls(of: manager)
         release(manager, memory.ledger.devices(of: manager.key)) { $0.end(manager.key, into: &$1) }
     }
 
-    /// Handles that the phone has stopped.
+    /// Forgets all links and fails the waiting calls, because the phone has stopped.
     func stop(_ error: RadioError) {
         (memory.ledger, actions, memory.links) = (LinkLedger(), [], CentralLinks())
         endDelays()
@@ -125,7 +125,7 @@ final class CentralConnections {
 
     // MARK: Events of the radio
 
-    /// Handles the beginning of a link.
+    /// Handles a new link.
     func began(_ peer: Peer) {
         guard let (address, actions) = connector.device(of: peer) else {
             return work.start(.disconnect(peer.id))
@@ -146,7 +146,7 @@ final class CentralConnections {
         if let own = peer.address { moved(peer.id, to: own) }
     }
 
-    /// Handles the end of a link.
+    /// Handles a link that ended.
     func ended(_ link: Peer.ID, _ error: RadioError?) {
         let address = memory.ledger.address(of: link)
         let holding = address.map { alerts.candidates(memory.ledger.holders(of: link), for: $0) } ?? []
@@ -160,7 +160,7 @@ final class CentralConnections {
         }
     }
 
-    /// Replaces the address of a link's device, which is now known by another one.
+    /// Replaces the address of a link's device after the radio reported another one.
     func moved(_ link: Peer.ID, to new: DeviceAddress) {
         guard let old = memory.ledger.address(of: link), old != new else { return }
         change { ledger, actions in
@@ -171,20 +171,19 @@ final class CentralConnections {
         }
     }
 
-    /// Continues a request whose start delay is over.
+    /// Starts to connect for a request whose start delay has elapsed.
     func delayElapsed(_ request: UInt64) { change { $0.delayElapsed(request, into: &$1) } }
 
     // MARK: The ledger
 
-    /// Changes the ledger, and carries out the resulting actions in order, with the actions that these cause
-    /// last.
+    /// Changes the ledger and carries out the resulting actions in order; actions that these cause come last.
     func change(
         _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
         body(&memory.ledger, &actions)
         endDelays()
         meter.update()
-        // The events that follow go to programs, and the state has to be saved by then.
+        // The state is saved before programs receive the resulting events.
         preservation.save()
         guard !isCarryingOut else { return }
         isCarryingOut = true
@@ -192,7 +191,7 @@ final class CentralConnections {
         while !actions.isEmpty { perform(actions.removeFirst()) }
     }
 
-    /// Ends the start delays that no request waits for any more; a delay could last for a year.
+    /// Cancels the start delays of requests that have ended; a delay may be as long as a year.
     private func endDelays() {
         for (request, delay) in delays.pairs where !memory.ledger.isDelayed(request) {
             delay.cancel()
@@ -200,8 +199,9 @@ final class CentralConnections {
         }
     }
 
-    /// Gives up connections of a manager: its subscriptions end with the link, or are left to the other
-    /// managers.
+    /// Cancels connections of a manager.
+    ///
+    /// On a link that stays up, the manager's subscriptions and channels end at once.
     private func release(
         _ manager: CentralManagerState, _ addresses: [DeviceAddress],
         _ body: (inout LinkLedger, inout [LinkAction]) -> Void
@@ -271,7 +271,7 @@ final class CentralConnections {
     ) {
         let error = end.error ?? RadioError(.disconnected, "connecting to \(address) was cancelled")
         let report = { (manager: CentralManagerState, peripheral: Peripheral) in
-            // With the radio gone an app's peripherals are disconnected without a callback.
+            // If the radio was lost, an app's peripherals are disconnected without a callback.
             guard manager.app == nil || end.error?.code != .lost else { return }
             manager.pass(.disconnected(peripheral, end))
         }
@@ -283,14 +283,15 @@ final class CentralConnections {
         report(manager, peripheral)
     }
 
-    /// Notes that a manager neither holds nor waits for a device any more.
+    /// Handles that a manager is neither connected to a device nor waiting for it.
     private func released(
         _ key: ManagerKey, _ address: DeviceAddress, _ result: Result<Void, RadioError>,
         _ report: (CentralManagerState, Peripheral) -> Void = { _, _ in }
     ) {
         if let manager = memory.manager(key), let peripheral = manager.asked[address] {
             peripheral.note(.ended)
-            // An app that this relaunches is restored with the peripheral, and may ask for it again.
+            // The report may relaunch the app, which then gets the peripheral restored and may connect it
+            // again.
             report(manager, peripheral)
             if memory.ledger.state(of: address, for: key) == .disconnected { manager.released(address) }
         }

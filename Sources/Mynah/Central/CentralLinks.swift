@@ -8,11 +8,11 @@ struct CentralLinks {
         var peer: Peer
         /// The ATT_MTU, in bytes.
         var mtu = GATT.defaultMTU
-        /// The services that were found on the link, for any app.
+        /// The services that any app discovered on the link.
         var services: Set<BluetoothUUID> = []
         /// Whether the system has asked the device for its name.
         var hasAskedName = false
-        /// The managers for whose write without response the link had no room.
+        /// The managers that wait for buffer space for a write without response.
         fileprivate var waitingToWrite: [ManagerKey] = []
     }
 
@@ -21,7 +21,7 @@ struct CentralLinks {
     /// The number of links.
     var count: Int { entries.count }
 
-    /// The state of a link, or `nil` if it ended.
+    /// The state of a link, or `nil` if the link has ended.
     subscript(id: Peer.ID) -> Entry? {
         get { entries[id] }
         set { entries[id] = newValue }
@@ -43,14 +43,14 @@ struct CentralLinks {
 
     // MARK: Room for writes without response
 
-    /// Notes that a link had no room for a manager's write without response.
+    /// Records that a manager's write without response waits for buffer space on a link.
     mutating func wait(_ manager: ManagerKey, toWriteOn id: Peer.ID) {
         if entries[id]?.waitingToWrite.contains(manager) == false {
             entries[id]?.waitingToWrite.append(manager)
         }
     }
 
-    /// Forgets a manager's waiting writes on a link that it gave up and others still use.
+    /// Forgets a manager's waiting writes on a link that only other managers still use.
     mutating func release(_ id: Peer.ID, by manager: ManagerKey) {
         entries[id]?.waitingToWrite.removeAll { $0 == manager }
     }
@@ -60,7 +60,7 @@ struct CentralLinks {
         for id in Array(entries.keys) { release(id, by: manager) }
     }
 
-    /// Removes and returns the managers for whose write a link had no room, in the order of their writes.
+    /// Removes and returns the managers that wait for buffer space on a link, in the order of their writes.
     mutating func takeWaitingToWrite(on id: Peer.ID) -> [ManagerKey] {
         defer { entries[id]?.waitingToWrite = [] }
         return entries[id]?.waitingToWrite ?? []

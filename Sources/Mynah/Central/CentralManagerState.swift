@@ -5,9 +5,8 @@ import MynahLifecycle
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class CentralManagerState {
-    /// The scan of a manager.
     struct Scan {
-        /// The request, in the current mode.
+        /// The request, in the mode of the app's current state.
         var request: AppScan
         /// The radio options of the scan, for a manager without an app.
         var options: ScanOptions
@@ -22,10 +21,9 @@ final class CentralManagerState {
         }
     }
 
-    /// The steps from a new manager to an ended one.
+    /// The stages of a manager's life.
     enum Stage {
-        /// The manager was made, and neither its restored state nor the Bluetooth state was reported to it
-        /// yet.
+        /// The manager was made, and no event has been reported to it yet.
         case new(isRestored: Bool)
         case live
         /// The process that made the manager has ended.
@@ -57,7 +55,7 @@ final class CentralManagerState {
     private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
     /// The connections of the phone that are reported to the manager, or `nil` if none are.
     private(set) var registration: ConnectionEventMatching?
-    /// The links that were reported to the manager because of its registration.
+    /// The links that were reported to the manager because it registered for connection events.
     var toldLinks: Set<Peer.ID> = []
     /// The peripherals that the manager has connected or waits for, by the addresses in the ledger.
     private(set) var asked: [DeviceAddress: Peripheral] = [:]
@@ -116,7 +114,7 @@ final class CentralManagerState {
     }
 
     var isEnded: Bool { if case .ended = stage { true } else { false } }
-    /// Whether the system scans, waits for a connection or holds a link for the manager.
+    /// Whether the system scans for the manager, or the manager has a connected or awaited peripheral.
     var isWorkedFor: Bool { scan != nil || !asked.isEmpty }
 
     // MARK: Its program
@@ -154,7 +152,7 @@ final class CentralManagerState {
         audience.purposes.finish()
     }
 
-    /// Returns a sequence of events for one more reader.
+    /// Returns a new sequence of the manager's events.
     func addReader() -> AsyncStream<CentralManagerEvent> {
         precondition(audience.sink == nil, "this manager's events go to the sink it was made with")
         return audience.readers.add()
@@ -184,7 +182,7 @@ final class CentralManagerState {
 
     // MARK: Its scan
 
-    /// How the phone scans for the manager while the radio is in the given state.
+    /// The mode in which the phone scans for the manager in the given radio state.
     func scanMode(_ radioState: RadioState) -> ScanMode {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
@@ -192,7 +190,7 @@ final class CentralManagerState {
             radioState: app.centralState(on: radioState))
     }
 
-    /// How the phone listens for the manager's pending connections while the radio is in the given state.
+    /// The mode in which the phone listens for the manager's pending connections in the given radio state.
     func connectionMode(_ radioState: RadioState) -> ScanMode {
         guard let app else { return radioState == .poweredOn ? .foreground : .off }
         return ScanMode(
@@ -200,7 +198,7 @@ final class CentralManagerState {
             radioState: app.centralState(on: radioState))
     }
 
-    /// Begins a scan in place of the old one; `read` adds the readers of its discoveries.
+    /// Starts a scan that replaces the current one; `read` adds readers of its discoveries.
     func startScan(_ new: Scan, read: (inout PurposeReaders) -> Void = { _ in }) {
         purposes.finishDiscoveries()
         read(&purposes)
@@ -221,16 +219,16 @@ final class CentralManagerState {
         coalescer.change(to: mode)
     }
 
-    /// Handles that Bluetooth was turned off; without `keepsScan` the manager forgets its scan, and its
-    /// program has to scan again.
+    /// Handles that Bluetooth was turned off.
+    ///
+    /// Without `keepsScan` the scan ends, and the program has to scan again.
     func powerLost(keepsScan: Bool) {
         coalescer.reset()
         guard let scan else { return }
         if keepsScan { coalescer.start(scan.request) } else { stopScan() }
     }
 
-    /// Handles a packet that the phone received, and returns the discoveries to report to the manager's
-    /// program.
+    /// Handles a received packet, and returns the discoveries to report to the manager's program.
     func heard(_ report: ScanReport, readsOverflowArea: Bool) -> [DiscoveryCoalescer.Discovery] {
         guard scan != nil, sees(report.address) else { return [] }
         coalescer.readsOverflowArea = readsOverflowArea
@@ -262,15 +260,15 @@ final class CentralManagerState {
         toldLinks = []
     }
 
-    /// The number of peripherals above which those are forgotten that the manager neither holds nor waits
-    /// for.
+    /// The largest number of peripherals; above it, those without a connection or a connection request are
+    /// forgotten.
     static let limit = DiscoveryCoalescer.limit
 
-    /// Returns the peripheral of a device; `make` makes it if it is not known.
+    /// Returns the peripheral with an identifier, or else the new one that `make` returns.
     func peripheral(_ identifier: PeripheralIdentifier, make: () -> Peripheral) -> Peripheral {
         if let known = peripherals[identifier] { return known }
         if peripherals.count >= Self.limit {
-            // A program that holds one still has it.
+            // A program that holds a removed peripheral can still use it.
             let used = Set(asked.values.map(\.identifier))
             peripherals = peripherals.filter { used.contains($0.key) }
         }
@@ -279,7 +277,8 @@ final class CentralManagerState {
         return new
     }
 
-    /// Replaces the peripherals for the next process, so that answers to the ended process reach nobody.
+    /// Replaces the peripherals for the app's next process, so that late answers to the ended process are
+    /// dropped.
     func renewPeripherals(_ renew: (Peripheral) -> Peripheral) {
         asked = asked.mapValues(renew)
         peripherals = [:]
@@ -289,24 +288,24 @@ final class CentralManagerState {
     /// The peripherals that the manager has connected or waits for, in the order of their addresses.
     var askedPeripherals: [Peripheral] { asked.sorted { $0.key.isBefore($1.key) }.map(\.value) }
 
-    /// Notes that the manager requests a connection to the peripheral at an address.
+    /// Records that the manager requests a connection to the peripheral at an address.
     func ask(for peripheral: Peripheral, at address: DeviceAddress) {
         asked[address] = peripheral
-        // It may have been forgotten.
+        // The peripheral may have been removed from the list.
         peripherals[peripheral.identifier] = peripheral
     }
 
-    /// Notes that the manager is connected to a device.
+    /// Records that the manager is connected to a device.
     func connected(_ address: DeviceAddress) {
         coalescer.connected(address)
     }
 
-    /// Notes that the manager neither holds nor waits for a device any more.
+    /// Forgets a device that the manager is neither connected to nor waiting for.
     func released(_ address: DeviceAddress) {
         asked[address] = nil
     }
 
-    /// Replaces the address of a device that is now known by another one.
+    /// Replaces a device's address after the radio reported another one for the same device.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         guard let peripheral = asked.removeValue(forKey: old) else { return }
         asked[new] = peripheral
@@ -318,13 +317,14 @@ final class CentralManagerState {
         weak var channel: (any L2CAPChannel)?
     }
 
-    /// Notes a channel that the manager's owner opened.
+    /// Records a channel that the manager's program opened, and forgets those that were dropped.
     func opened(_ channel: any L2CAPChannel) {
         channels.removeAll { $0.channel == nil }
         channels.append(WeakChannel(channel: channel))
     }
 
-    /// Closes the channels that the manager's program opened, on a link that it gave up or on all links.
+    /// Closes the channels that the manager's program opened, on one link, or on all links if `link` is
+    /// `nil`.
     func closeChannels(on link: Peer.ID? = nil, _ work: PhoneWork) {
         let isOver = { (channel: any L2CAPChannel) in link == nil || channel.peer == link }
         let over = channels.compactMap(\.channel).filter(isOver)

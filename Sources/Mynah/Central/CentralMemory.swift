@@ -1,13 +1,12 @@
 import MynahCore
 import MynahLifecycle
 
-/// The knowledge of a phone's central half: the Bluetooth state, its managers, its links, and which manager
-/// holds or waits for which.
+/// The shared state of a phone's central half: the Bluetooth state, the managers, the links and the
+/// connections of each manager.
 ///
 /// The parts of that half share this object, which refers to none of them. It runs on the phone's executor.
 final class CentralMemory {
-    /// The managers with and without an app, including those whose process has ended and that the system
-    /// still works for.
+    /// All managers, including those that the system keeps after their process has ended.
     var managers: [CentralManagerState] = []
     var ledger = LinkLedger()
     /// The state of each link.
@@ -28,19 +27,20 @@ final class CentralMemory {
 
     // MARK: Managers
 
-    /// Returns the manager of a handle, or `nil` if its app or the phone has ended.
+    /// Returns the manager that a handle refers to, or `nil` if its app or the phone has ended.
     func manager(_ reference: CentralReference) -> CentralManagerState? {
         managers.first {
             $0.key.manager == reference.number && $0.epoch == reference.epoch && !$0.isEnded
         }
     }
 
-    /// Returns a manager, which may be one of an ended app that the system still works for.
+    /// Returns a manager, which may be one that the system keeps for an ended app.
     func manager(_ key: ManagerKey) -> CentralManagerState? {
         managers.first { $0.key == key }
     }
 
-    /// Returns the manager of a handle; throws if its program may not act.
+    /// Returns the manager that a handle refers to; throws `invalidState` if it has ended, or if its app may
+    /// not make requests.
     func acting(_ reference: CentralReference) throws(RadioError) -> CentralManagerState {
         guard let manager = manager(reference) else { throw Self.managerIsGone }
         try manager.app?.checkMayActAsCentral()
@@ -51,7 +51,7 @@ final class CentralMemory {
         RadioError(.invalidState, "the app of this central manager has ended, or its phone was stopped")
     }
 
-    /// Whether the system still works for a manager whose process has ended.
+    /// Whether the system keeps a manager whose process has ended.
     func keeps(_ key: ManagerKey) -> Bool {
         manager(key).map { $0.isEnded && $0.restoreIdentifier != nil } ?? false
     }
@@ -73,12 +73,12 @@ final class CentralMemory {
 
     // MARK: Links
 
-    /// The managers that hold a link.
+    /// The managers that use a link.
     func holders(of link: Peer.ID) -> [CentralManagerState] {
         ledger.holders(of: link).compactMap(manager)
     }
 
-    /// Whether a manager holds a link.
+    /// Whether a manager uses a link.
     func holds(_ link: Peer.ID, _ manager: CentralManagerState) -> Bool {
         ledger.holders(of: link).contains(manager.key)
     }

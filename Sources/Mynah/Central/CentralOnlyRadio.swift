@@ -1,9 +1,9 @@
 import MynahCore
 
-/// A `PeripheralRadio` around a radio that has only the central role, for the phone of a central manager that
-/// was made without one.
+/// A `PeripheralRadio` that wraps a radio with only the central role.
 ///
-/// The phone starts and stops it as it does any radio; nothing is published or advertised on it.
+/// A central manager that was made without a phone gets a phone of its own on this radio. The phone starts
+/// and stops the radio, and neither publishes nor advertises anything.
 actor CentralOnlyRadio: PeripheralRadio {
     private let central: any CentralRadio
 

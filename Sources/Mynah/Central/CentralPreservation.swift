@@ -29,14 +29,14 @@ final class CentralPreservation {
         self.subscriptions = subscriptions
     }
 
-    /// Reads the state that another process preserved under a name; a file is read only once.
+    /// Reads the state that another process preserved under a name; returns `nil` if it was read before.
     func load(_ name: PreservedName) -> PreservedCentralState? {
         guard loaded.insert(name).inserted else { return nil }
         devices.load()
         return files.load(name)
     }
 
-    /// Continues the work for a manager of another process, whose scan goes on.
+    /// Restores a manager that another process made, and resumes its scan.
     ///
     /// Returns the devices that the manager had connected or waited for, which are connected again.
     func restore(
@@ -59,10 +59,10 @@ final class CentralPreservation {
         return waited
     }
 
-    /// The state to report to a manager that was kept while its process did not run.
+    /// The restored state to report to a manager when its app runs again.
     func restored(_ manager: CentralManagerState) -> RestoredCentralState {
         let devices = memory.ledger.devices(of: manager.key)
-        // The end of a link relaunches the app, so it comes last.
+        // The peripheral whose link ended, which relaunched the app, comes last.
         let ended = manager.asked.keys.filter { !devices.contains($0) }.sorted { $0.isBefore($1) }
         return RestoredCentralState(
             scanServices: manager.scan?.request.services, scanOptions: manager.scan?.options,
@@ -74,13 +74,14 @@ final class CentralPreservation {
         if let name = manager.preservedName { files.remove(name) }
     }
 
-    /// Saves the preserved state of each manager, soon, if it has changed.
+    /// Saves the preserved state of each manager, if it has changed.
     func save() {
         for manager in memory.managers { save(manager) }
     }
 
-    /// Saves the preserved state of a manager, soon, if it has changed; a manager that did nothing has
-    /// nothing to restore.
+    /// Saves the preserved state of a manager, if it has changed.
+    ///
+    /// An empty state is saved only if it replaces a saved one.
     func save(_ manager: CentralManagerState) {
         guard let name = manager.preservedName else { return }
         let state = state(of: manager, under: name)
@@ -133,7 +134,7 @@ final class CentralPreservation {
         }
     }
 
-    /// Subscribes to a characteristic as the peripheral was subscribed before its restoration.
+    /// Subscribes again to a characteristic of a restored peripheral.
     func subscribe(_ subscription: Subscription) async {
         let (key, link) = (subscription.manager, subscription.link)
         let handle = subscription.characteristic.id

@@ -24,18 +24,19 @@ struct ConnectionReporter {
         }
     }
 
-    /// Handles the beginning of a link.
+    /// Reports a new link to the managers that registered for its device.
     func linkBegan(_ link: Peer.ID) {
         for manager in memory.managers { tell(manager, of: link) }
     }
 
-    /// Reports a device whose services were found on a link, for any app.
+    /// Records services that an app discovered on a link, and reports the link to the managers that
+    /// registered for them.
     func found(_ services: [BluetoothUUID], on link: Peer.ID) {
         memory.links[link]?.services.formUnion(services)
         linkBegan(link)
     }
 
-    /// Handles that an app gave up its connection to a device while `apps` still use the link.
+    /// Reports that an app ended its connection to a device while `apps` still use the link.
     func linkKept(_ address: DeviceAddress, by apps: [UInt64]) {
         reports.report(.linkKept(address, by: apps.compactMap { phone.app($0)?.description.name }))
     }

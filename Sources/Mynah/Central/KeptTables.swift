@@ -10,10 +10,10 @@ import MynahLifecycle
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class KeptTables {
-    /// The largest number of tables in the file, which has the devices that were linked last.
+    /// The largest number of tables in the file; the tables of the devices that were connected last are kept.
     static let limit = 64
 
-    /// The attributes that were discovered on one device, by the discovery request.
+    /// The attributes that were discovered on one device, by the request that discovered them.
     struct Table: Hashable {
         /// The largest number of attributes of a table in the file; a larger table is in memory only.
         static let limit = 500
@@ -29,7 +29,7 @@ final class KeptTables {
         /// Increases with each new table of the device, so that a late answer to an earlier table's request
         /// is not noted in a newer table.
         fileprivate let number: Int
-        /// The order of the last links: a higher value means that the device was linked later.
+        /// The order in which devices were last connected; a higher value is later.
         fileprivate(set) var lastUse: Int
         /// The number of attributes in the table.
         private var count = 0
@@ -46,7 +46,7 @@ final class KeptTables {
         /// `true` if the table is written to the file, which has no empty tables.
         var isKept: Bool { (1...Self.limit).contains(count) }
 
-        /// The noted answer to a discovery of services, or `nil` if the table does not have it.
+        /// The recorded answer to a discovery of services, or `nil` if the table does not have it.
         func found(_ asked: Services) -> [RemoteService]? {
             if let same = services[asked] { return same }
             guard case .primary(let type?) = asked else { return nil }
@@ -101,7 +101,7 @@ final class KeptTables {
 
     // MARK: The file
 
-    /// Reads the tables that an earlier run kept, once.
+    /// Reads the tables that an earlier run saved, unless they were read before.
     func load() {
         guard !isLoaded, !phone.apps.isEmpty else { return }
         isLoaded = true
@@ -114,11 +114,11 @@ final class KeptTables {
         }
     }
 
-    /// Saves the tables of bonded devices, soon.
+    /// Saves the tables of bonded devices, if they have changed.
     func save() {
         guard isLoaded else { return }
         let kept = tables.sorted { $0.value.lastUse < $1.value.lastUse }.filter { address, table in
-            // A device may have paired since it was asked.
+            // A device may have paired since it was last asked for attributes.
             let link = memory.ledger.link(to: address)
             return table.isKept
                 && (bonded.contains(address) || link.map { memory.isBonded($0) } == true)
@@ -137,14 +137,14 @@ final class KeptTables {
         memory.isBonded(link) == true ? current(link) : nil
     }
 
-    /// The number of the table of a link's device; the device may pair later on the link.
+    /// The number of the table of a link's device, which may not be bonded yet.
     func number(of link: Peer.ID) -> Int? { current(link)?.number }
 
     private func current(_ link: Peer.ID) -> Table? {
         memory.ledger.address(of: link).flatMap { tables[$0] }
     }
 
-    /// Notes an answer of a link's device in the table with this number, unless that table was forgotten.
+    /// Records an answer of a link's device in the table with this number, unless that table was dropped.
     func note(in number: Int, of link: Peer.ID, _ body: (inout Table) -> Void) {
         guard let address = memory.ledger.address(of: link), tables[address]?.number == number else {
             return
@@ -155,9 +155,9 @@ final class KeptTables {
         save()
     }
 
-    /// Handles a new link; the table of a device without a bond is from an earlier link, and is dropped.
+    /// Handles a new link, and returns the known services of the device.
     ///
-    /// Returns the known services of the device.
+    /// The table of a device without a bond is from an earlier link, and is dropped.
     func began(_ peer: Peer, to address: DeviceAddress) -> Set<BluetoothUUID> {
         let new = next()
         if peer.isPaired, let kept = tables[address] {
@@ -197,7 +197,7 @@ final class KeptTables {
         save()
     }
 
-    /// Replaces the address of a device that is now known by another one.
+    /// Replaces a device's address after the radio reported another one for the same device.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         if let table = tables.removeValue(forKey: old) { tables[new] = table }
         if bonded.remove(old) != nil { bonded.insert(new) }

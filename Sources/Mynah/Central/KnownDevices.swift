@@ -12,7 +12,7 @@ final class KnownDevices {
     private let work: PhoneWork
     private var known: KnownPeripherals
     private var isLoaded = false
-    /// The revision that is in the file.
+    /// The revision of `known` that was saved last.
     private var savedRevision = 0
     /// The devices that have lost their bond with the phone.
     let lostBonds: LostBonds
@@ -30,7 +30,7 @@ final class KnownDevices {
 
     // MARK: The file
 
-    /// Reads the devices that the phone knew, once.
+    /// Reads the devices that the phone knew in earlier runs, unless they were read before.
     func load() {
         guard !isLoaded else { return }
         isLoaded = true
@@ -38,9 +38,9 @@ final class KnownDevices {
         tables.load()
     }
 
-    /// Saves the devices, soon, if there is something new.
+    /// Saves the devices, if they have changed.
     ///
-    /// The order of last use is saved with it, or alone if `isLast` is set.
+    /// A change of their order alone, by last use, is saved only with `isLast`.
     func save(isLast: Bool = false) {
         if isLast { tables.save() }
         guard savedRevision != known.revision || isLast && known.count > 0 else { return }
@@ -50,7 +50,7 @@ final class KnownDevices {
 
     // MARK: Peripherals
 
-    /// Returns a manager's peripheral for the device at an address, which the phone knows from now on.
+    /// Returns a manager's peripheral for the device at an address, and adds the device to the known ones.
     func peripheral(at address: DeviceAddress, for manager: CentralManagerState) -> Peripheral? {
         let identifier = known.identifier(of: address, isInUse: isInUse)
         save()
@@ -83,7 +83,7 @@ final class KnownDevices {
         }
     }
 
-    /// Returns the restored peripheral of a manager, and the address under which its connections are kept.
+    /// Returns the restored peripheral of a manager, and its address in the link ledger.
     func restore(
         _ entry: KnownPeripherals.Entry, for manager: CentralManagerState
     ) -> (peripheral: Peripheral, address: DeviceAddress)? {
@@ -99,7 +99,8 @@ final class KnownDevices {
         return peripheral
     }
 
-    /// Whether a device must not be forgotten: it is connected, waited for, or an accessory of an app.
+    /// Returns whether a device must not be forgotten: it is connected, waited for, or an accessory of an
+    /// app.
     private var isInUse: (DeviceAddress) -> Bool {
         let ledger = memory.ledger
         let accessories = phone.apps.compactMap(\.accessories.kept)
@@ -108,19 +109,19 @@ final class KnownDevices {
 
     // MARK: New information
 
-    /// The address under which a peripheral's connections are kept: its identity address if that is known.
+    /// The address of a peripheral in the link ledger: its identity address if that is known.
     func address(of peripheral: Peripheral) -> DeviceAddress {
-        // One that was forgotten is known again by the address that it was found with.
+        // A peripheral that was forgotten is identified by the address with which it was found.
         known.retrieve(peripheral.identifier)?.address ?? peripheral.address
     }
 
-    /// Notes a device's name.
+    /// Records a device's name.
     func name(_ address: DeviceAddress, _ name: String) {
         known.name(address, name)
         save()
     }
 
-    /// Notes a device's GAP device name, which was read.
+    /// Records the GAP device name that was read from a device.
     func read(_ deviceName: String, of address: DeviceAddress) {
         known.setDeviceName(deviceName, of: address)
         save()
@@ -129,24 +130,24 @@ final class KnownDevices {
     /// The GAP device name that was last read from a device, or `nil` if it never was.
     func deviceName(of peripheral: Peripheral) -> String? { known.deviceName(of: peripheral.identifier) }
 
-    /// Notes that a device was linked.
+    /// Sets the services of a new link from the device's kept attribute table.
     func linked(_ peer: Peer, to address: DeviceAddress) {
         memory.links[peer.id]?.services = tables.began(peer, to: address)
     }
 
-    /// Notes that the bond with a device was deleted.
+    /// Drops a device's attribute table and lost bond, because the bond with the device was deleted.
     func forgotten(_ address: DeviceAddress) {
         lostBonds.forgotten(address)
         tables.forget(address)
     }
 
-    /// Replaces the address of a device that is now known by another one.
+    /// Replaces a device's address after the radio reported another one for the same device.
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         known.moved(from: old, to: new)
         for app in phone.apps { app.accessories.moved(from: old, to: new) }
         tables.moved(from: old, to: new)
         save()
-        // The tables ask the ledger, which is being changed now.
+        // The tables use the ledger, which is being changed now.
         work.start(.saveTables)
     }
 }

@@ -1,8 +1,9 @@
 package import MynahCore
 import MynahLifecycle
 
-/// The devices that have deleted their bond while the phone still has its own, as found when a link was
-/// encrypted.
+/// The devices that have deleted their bond with the phone, while the phone still has it.
+///
+/// The phone finds this out when it encrypts a link.
 ///
 /// iOS ends such a link, and fails each later connection with CBError 14 (peerRemovedPairingInformation)
 /// until the user forgets the device in Settings: several projects report both. This phone encrypts a link
@@ -29,8 +30,8 @@ final class LostBonds {
         work.start(.disconnect(link))
     }
 
-    /// Removes and returns the error of a link that was ended because of a lost bond; `nil` for any other
-    /// link.
+    /// Removes and returns the error of a link that was ended because of a lost bond, or returns `nil` for
+    /// any other link.
     func takeEnd(of link: Peer.ID) -> RadioError? { ending.removeValue(forKey: link).map(Self.error) }
 
     /// The error for managers that wait for a device whose bond is lost, or `nil` if it is not.
@@ -66,7 +67,7 @@ extension PhoneControl {
         return wasBonded
     }
 
-    /// Deletes the bond with a peripheral, and leaves their link.
+    /// Deletes the bond with a peripheral, without ending the link.
     ///
     /// Returns the known addresses of the peripheral, and whether there was a bond.
     package static func forgetBond(
@@ -82,6 +83,6 @@ extension PhoneControl {
 }
 
 extension RadioError {
-    /// Whether the other side has lost its bond (PIN or Key Missing).
+    /// Whether the peer has lost its bond (PIN or Key Missing).
     package var isLostBond: Bool { reason == 0x06 }
 }

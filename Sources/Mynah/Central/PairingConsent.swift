@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Asks a phone's user to consent to a pairing, which a request of an app needs or which a device began.
+/// Asks the phone's user to consent to a pairing that an app's request needs or that a device began.
 ///
 /// The radio asks only for a pairing that the other side began, so the phone asks before it begins one.
 struct PairingConsent {
@@ -29,7 +29,8 @@ struct PairingConsent {
         }
     }
 
-    /// Answers a step of a pairing: through the program, or through the phone's user if the link is an app's.
+    /// Returns the answer to a pairing step: that of a manager without an app that uses the link, or else
+    /// that of the phone's user.
     func answer(to step: PairingStep, on link: Peer.ID) -> RadioAnswer {
         guard let address = memory.ledger.address(of: link) else { return .none }
         for manager in memory.holders(of: link) where manager.app == nil {

@@ -3,8 +3,8 @@ import MynahLifecycle
 
 /// Reads the GAP device names of the devices that apps are connected to, as the system does by itself.
 ///
-/// An app's peripheral has this name from then on, also if it advertises another. That the system reads it
-/// once on each link is an assumption.
+/// From then on an app's peripheral has this name, even if it advertises another. It is an assumption that
+/// the system reads the name once on each link.
 struct PeripheralNames {
     private let radio: (any DeviceNameRadio)?
     private let memory: CentralMemory
@@ -35,9 +35,9 @@ struct PeripheralNames {
         }
     }
 
-    /// Handles the name that was read from a link's device.
+    /// Sets the name that was read from a link's device.
     ///
-    /// Returns the managers that hold the link and know the device by another name, with their peripherals.
+    /// Returns the apps' managers that use the link, with their peripherals, if the name is new to them.
     func read(_ name: String, on link: Peer.ID) -> [(manager: CentralManagerState, peripheral: Peripheral)] {
         guard let address = memory.ledger.address(of: link) else { return [] }
         devices.read(name, of: address)

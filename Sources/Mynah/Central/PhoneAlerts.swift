@@ -17,7 +17,7 @@ final class PhoneAlerts {
         self.subscriptions = subscriptions
     }
 
-    /// The apps that use a device, as they are before an event of the device is handled.
+    /// The apps of these managers with their current states, for an event of the device at an address.
     func candidates(_ keys: [ManagerKey], for address: DeviceAddress) -> [AlertPolicy.Candidate] {
         keys.compactMap { key in
             guard let app = memory.manager(key)?.app,
@@ -36,7 +36,8 @@ final class PhoneAlerts {
         change { $0.happened(cause, to: address, for: candidates, into: &$1) }
     }
 
-    /// Offers the user to turn Bluetooth on, if it is off when an app makes a central manager.
+    /// Shows an alert that leads to Settings, if Bluetooth is off when an app in the foreground makes a
+    /// central manager.
     func madeManager(_ options: CentralManager.Options, of app: AppProcess) {
         guard options.showsPowerAlert, phone.radioState == .poweredOff, app.state == .foreground,
             app.permission.isAllowed
@@ -44,7 +45,7 @@ final class PhoneAlerts {
         change { $0.madeManager(app.number, into: &$1) }
     }
 
-    /// Handles a value that a device sent.
+    /// Shows an alert for a received notification, if an app asked for one.
     func notified(_ handle: AttributeHandle, of link: Peer.ID) {
         guard let address = memory.ledger.address(of: link) else { return }
         let hearing = memory.ledger.holders(of: link).filter {
@@ -55,8 +56,8 @@ final class PhoneAlerts {
 
     /// Opens the top alert, as the user does.
     ///
-    /// Returns the alert's app, and the user's action on it: the alert leads to the app or to Settings.
-    /// Returns `nil` if there is no alert.
+    /// Returns the alert's app and the transition of that app: to the foreground, or to the background if the
+    /// alert leads to Settings. Returns `nil` if there is no alert.
     func open() -> (app: UInt64, AppTransition)? {
         var actions: [AlertPolicy.Action] = []
         policy.open(into: &actions)
@@ -84,7 +85,7 @@ final class PhoneAlerts {
         change { $0.quit(app.number, into: &$1) }
     }
 
-    /// Handles that the phone has stopped.
+    /// Removes all alerts, because the phone has stopped.
     func stop() {
         policy = AlertPolicy()
     }
@@ -95,7 +96,7 @@ final class PhoneAlerts {
         for action in actions {
             switch action {
             case .shown(let alert): report(alert, .shown)
-            // Only `open()` opens one.
+            // Only `open()` opens alerts.
             case .opened: break
             case .dismissed(let alert): report(alert, .dismissed)
             }

@@ -8,9 +8,9 @@ extension PhoneCentral {
         if app.accessories.change({ $0.add(identifier, at: address) }) { accessoriesChanged(of: app) }
     }
 
-    /// Removes a device from an app's accessories, and ends its links and pending connections as if the app's
-    /// managers had cancelled them, which is an assumption.
+    /// Removes a device from an app's accessories, and cancels the app's connections to it.
     ///
+    /// That its links and pending connections end is an assumption.
     /// Returns the device's address, or `nil` if it was not an accessory.
     func remove(accessory identifier: PeripheralIdentifier, of app: AppProcess) -> DeviceAddress? {
         guard let address = app.accessories.address(of: identifier) else { return nil }
@@ -25,7 +25,7 @@ extension PhoneCentral {
     }
 
     private func accessoriesChanged(of app: AppProcess) {
-        // As with Bluetooth off, a manager has to ask again for its scan.
+        // As if Bluetooth was off, a manager has to request its scan again.
         for manager in memory.managers where manager.app === app && app.accessories.areAwaited {
             manager.powerLost(keepsScan: memory.keeps(manager.key))
         }

@@ -12,7 +12,7 @@ extension PhoneCentral {
         try memory.checkPower()
         var scan = CentralManagerState.Scan(
             services: services ?? [], options: options, mode: manager.scanMode(memory.radioState))
-        // A program that wants every packet has each as it comes.
+        // A program that requests duplicates gets each packet at once.
         if manager.app == nil, options.allowsDuplicates { scan.request.awaitsScanResponses = false }
         manager.startScan(scan, read: read)
         preservation.save(manager)
@@ -32,7 +32,7 @@ extension PhoneCentral {
         try? await scanner.settle()
     }
 
-    /// The peripherals of the phone's links that have one of the services.
+    /// Returns the connected peripherals that have one of the services.
     func retrieveConnected(
         _ services: [BluetoothUUID], for reference: CentralReference
     ) async throws(RadioError) -> [Peripheral] {

@@ -5,7 +5,7 @@ import MynahLifecycle
 extension PhoneCentral {
     /// Routes an event to the managers that it is for.
     func route(_ event: CentralEvent) -> RadioAnswer {
-        // A radio that is stopped gives up its links, which no app has lost.
+        // When the radio is stopped, its links end, but that is not reported to apps.
         guard phone.isRunning || phone.apps.isEmpty else { return .none }
         switch event {
         case .stateChanged(let new): stateChanged(to: new)
@@ -103,8 +103,9 @@ extension PhoneCentral {
         }
     }
 
-    /// Whether a value is for a manager: one of an app receives only what it subscribed to, and any other
-    /// receives every value.
+    /// Whether a manager receives a value of a link.
+    ///
+    /// An app's manager receives only values that it subscribed to, and any other manager receives all.
     private func hears(_ manager: CentralManagerState, _ handle: AttributeHandle, of link: Peer.ID) -> Bool {
         manager.app == nil
             || subscriptions.hears(manager.key, .init(link: link, handle: handle))

@@ -2,9 +2,10 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// The central half of a phone: what its apps and programs do as centrals.
+/// The central half of a phone: its links to peripherals, its scan, and its central managers.
 ///
-/// This is the radio's only central sink, and routes each event to the managers that it is for. Belongs to a
+/// This is the radio's only central sink, and routes each event to the managers that it concerns. Belongs to
+/// a
 /// phone, and runs on the phone's executor.
 final class PhoneCentral {
     /// The steps of the start of the radio's central role.
@@ -16,7 +17,7 @@ final class PhoneCentral {
 
     /// The radio, or `nil` if it has no central role.
     let radio: (any CentralRadio)?
-    /// The knowledge that the parts of this half share.
+    /// The state that the parts of the central half share.
     let memory: CentralMemory
     let programs: CentralPrograms
     let devices: KnownDevices
@@ -63,7 +64,7 @@ final class PhoneCentral {
 
     // MARK: Start and stop
 
-    /// Starts the radio's central role, unless that was done before.
+    /// Starts the radio's central role, if it is not running.
     func start(as identity: DeviceIdentity) async throws(RadioError) {
         while case .starting = stage {
             await withCheckedContinuation { starting.add($0) }
@@ -88,7 +89,7 @@ final class PhoneCentral {
         stage = .running
     }
 
-    /// Starts the radio's central role soon, because an app has made a central manager.
+    /// Queues the start of the radio's central role, if an app has a central manager.
     func startSoon() {
         guard phone.isRunning, case .stopped = stage, memory.managers.contains(where: { $0.app != nil })
         else {
@@ -131,7 +132,7 @@ final class PhoneCentral {
         return (manager, radio)
     }
 
-    /// Continues the work for a manager whose process has ended.
+    /// Keeps the scan and the connections of a manager whose process has ended.
     func processEnded(_ manager: CentralManagerState) {
         manager.end()
         let access = PeripheralAccess(work.link, of: CentralReference(manager))
@@ -140,7 +141,7 @@ final class PhoneCentral {
         connections.endCalls(of: manager)
     }
 
-    /// Ends a manager: its program has dropped it, or its app has ended and the system keeps nothing of it.
+    /// Ends a manager that its program has dropped, or whose app has ended and is not preserved.
     func end(_ manager: CentralManagerState) {
         manager.end()
         manager.stopScan()
@@ -219,7 +220,7 @@ final class PhoneCentral {
 
     // MARK: Restored state
 
-    /// Continues the work for a manager of another process, as `CentralPreservation.restore` describes.
+    /// Restores a manager that another process made, as `CentralPreservation.restore` describes.
     func restore(_ manager: CentralManagerState, _ state: PreservedCentralState) {
         let waited = preservation.restore(manager, state)
         connections.change { ledger, actions in

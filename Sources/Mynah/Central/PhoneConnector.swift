@@ -5,7 +5,7 @@ import MynahLifecycle
 ///
 /// Drives `LinkInitiator`, and returns its actions. Belongs to a phone, and runs on the phone's executor.
 final class PhoneConnector {
-    /// The request that the radio has not answered yet.
+    /// The connection request that the radio has not answered yet.
     private struct Attempt {
         var number: UInt64
         var address: DeviceAddress
@@ -14,10 +14,11 @@ final class PhoneConnector {
 
     private var initiator = LinkInitiator()
     private var attempt: Attempt?
-    /// The awaited devices, each with its address in the ledger.
+    /// The ledger's address of each awaited device, by the address at which the radio listens for it.
     private var awaited: [DeviceAddress: DeviceAddress] = [:]
-    /// The identity addresses, as far as the radio knows them, of devices that are awaited by a resolvable
-    /// private address.
+    /// The identity address of each device that is awaited by a resolvable private address.
+    ///
+    /// The value is the private address itself until the radio reports the identity.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
     private let radio: (any CentralRadio)?
     private let centrals: CentralTable
@@ -45,14 +46,14 @@ final class PhoneConnector {
         return change { $0.want(listened, into: &$1) }
     }
 
-    /// Notes the identity address of a device; returns whether it is new, and differs from `address`.
+    /// Records the identity address of a device; returns whether it is new, and differs from `address`.
     func resolved(_ address: DeviceAddress, _ identity: DeviceAddress) -> Bool {
         guard identity != address, identities[address] == address else { return false }
         identities[address] = identity
         return true
     }
 
-    /// Forgets the request of the radio, which is lost.
+    /// Forgets the current connection request and all awaited devices, because the radio is off or lost.
     func stop() {
         attempt?.task.cancel()
         attempt = nil
@@ -76,10 +77,9 @@ final class PhoneConnector {
         }
     }
 
-    /// Handles a new link.
+    /// Handles a new link, and returns the address of its device in the ledger.
     ///
-    /// Returns the address of the link's device in the ledger, or `nil` if nobody requested the link and the
-    /// device has no address.
+    /// Returns `nil` if the radio reports no address, and no connection was requested.
     func device(of peer: Peer) -> (address: DeviceAddress, [LinkInitiator.Action])? {
         guard let address = peer.answers(attempt?.address) else { return nil }
         let device = device(at: address)
@@ -87,7 +87,7 @@ final class PhoneConnector {
         return (device, change { $0.connected(to: address, into: &$1) })
     }
 
-    /// The address of a device in the ledger.
+    /// The ledger's address for a device that the radio reports at this address.
     func device(at address: DeviceAddress) -> DeviceAddress { awaited[address] ?? address }
 
     /// Handles the outcome of an attempt.
@@ -109,7 +109,7 @@ final class PhoneConnector {
     /// Requests a connection from the radio, under a number.
     func connect(to address: DeviceAddress, _ number: UInt64, timeout: Duration) {
         guard let radio else { return }
-        // It keeps the radio and not the phone, which may go meanwhile.
+        // The task keeps the radio alive, but not the phone.
         let task = Task(executorPreference: radio.preferredExecutor) { [work] in
             let outcome: LinkInitiator.Outcome
             do throws(RadioError) {
@@ -133,8 +133,7 @@ extension LinkInitiator.Outcome {
     /// Makes the outcome of an attempt that ended with a radio's error.
     init(_ error: RadioError) {
         switch error.code {
-        // A pending connection does not fail because a link did not come about. A radio that is gone reports
-        // that by itself.
+        // A pending connection stays pending if no link was made. A lost radio reports its loss by itself.
         case .timedOut, .disconnected, .lost: self = .notReached
         case .connectionLimit: self = .noRoom
         default: self = .failed(error)

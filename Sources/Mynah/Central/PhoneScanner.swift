@@ -2,11 +2,11 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Keeps a phone's radio scanning for all scans and pending connections of its central managers together.
+/// Keeps the radio's scan as the scans and the pending connections of all central managers require.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneScanner {
-    /// The controller's abilities other than scanning.
+    /// The controller's capabilities for scanning beside links and advertising.
     private var capabilities = CentralCapabilities()
     /// The obstacles that were reported as warnings.
     private var reported: Set<PhoneScan.Obstacle> = []
@@ -67,7 +67,7 @@ final class PhoneScanner {
         manager.scan.map { ScanStatus($0.request, options: compose().options) }
     }
 
-    /// Handles another controller of the radio.
+    /// Sets the capabilities of a new controller.
     func changeCapabilities(to new: CentralCapabilities) {
         capabilities = new
         reported = []
@@ -100,7 +100,8 @@ final class PhoneScanner {
         if !capabilities.scansBesideAdvertising { try? await settle() }
     }
 
-    /// Repeats requests until the radio's scan is as required; all callers wait for the same result.
+    /// Changes the radio's scan as required, and returns when that is done; concurrent callers share the
+    /// result.
     func settle() async throws(RadioError) {
         meter.update()
         guard memory.radioState == .poweredOn else { return }
@@ -109,8 +110,7 @@ final class PhoneScanner {
         if let error = await task?.value { throw error }
     }
 
-    /// Repeats requests until the radio's scan is as required; returns the last error, or `nil` if it
-    /// succeeded.
+    /// Changes the radio's scan until it is as required; returns the last error, or `nil` if it succeeded.
     func requestSteps() async -> RadioError? {
         defer { task = nil }
         while let radio, memory.radioState == .poweredOn {
@@ -146,7 +146,7 @@ final class PhoneScanner {
         restart = pause.map { work.tell(.listenAnew, at: clock.now.advanced(by: $0), on: clock) }
     }
 
-    /// Handles that the phone has stopped.
+    /// Cancels the restart of the scan, because the phone has stopped.
     func stop() {
         restart?.cancel()
         restart = nil

@@ -1,8 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// The readers of a central manager's sequences for one purpose: the discoveries of a scan, or the values of
-/// a characteristic.
+/// The readers of a central manager's sequences of discoveries and of characteristic values.
 ///
 /// A sequence ends with the scan or the subscription that it is for.
 struct PurposeReaders {
@@ -13,7 +12,7 @@ struct PurposeReaders {
     }
 
     private var discoveries = EventReaders<Discovery>(missed: nil)
-    /// The number of the scan that `discoveries` belongs to; each scan gets another number.
+    /// The number of the current scan, which is different for each scan.
     private(set) var scan: UInt64 = 0
     private var values: [(of: Characteristic, readers: EventReaders<[UInt8]>)] = []
     /// The characteristics whose subscription was made for sequences, and ends with the last of them.
@@ -21,11 +20,11 @@ struct PurposeReaders {
     /// The characteristics whose subscription is being ended, because the last sequence was dropped.
     private var leaving: Set<Characteristic> = []
 
-    /// Whether a scan that was begun for sequences has no reader any more.
+    /// Whether the scan with this number is the current one, and all of its sequences were dropped.
     func readsNothing(of scan: UInt64) -> Bool { scan == self.scan && discoveries.isEmpty }
 
-    /// Marks a subscription that was made for sequences as ending, if all of them were dropped; returns
-    /// whether they were.
+    /// Marks a subscription as ending, if it was made for sequences and all of them were dropped; returns
+    /// whether it did so.
     mutating func leave(_ characteristic: Characteristic) -> Bool {
         let isRead = values.contains { $0.of == characteristic && !$0.readers.isEmpty }
         guard !isRead, owned.remove(characteristic) != nil else { return false }
@@ -40,7 +39,7 @@ struct PurposeReaders {
         if leaving.remove(characteristic) == nil { finishValues { $0 == characteristic } }
     }
 
-    /// Notes that an unsubscription is complete, whether or not it was answered.
+    /// Handles that an unsubscription is complete, whether or not the peripheral answered.
     mutating func left(_ characteristic: Characteristic) { leaving.remove(characteristic) }
 
     /// Adds a reader of the scan's discoveries; `onCancel` is called when its sequence is dropped.
@@ -60,7 +59,8 @@ struct PurposeReaders {
         return values[index].readers.add(onCancel: onCancel)
     }
 
-    /// Notes that the manager's owner itself subscribes or unsubscribes, and not for a sequence.
+    /// Keeps a subscription after its last sequence ends, because the manager's owner itself subscribes or
+    /// unsubscribes.
     mutating func disown(_ characteristic: Characteristic) {
         owned.remove(characteristic)
     }

@@ -6,7 +6,7 @@ import MynahLifecycle
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class SubscriptionWriter {
-    /// The way to subscribe to a characteristic.
+    /// The descriptor and the value that subscribe to a characteristic.
     struct Configuration: Sendable {
         /// The attribute handle of the descriptor.
         var handle: AttributeHandle
@@ -34,7 +34,7 @@ final class SubscriptionWriter {
         self.work = work
     }
 
-    /// Whether a value of a characteristic is for a manager.
+    /// Whether a manager receives the values of a characteristic.
     func hears(_ manager: ManagerKey, _ characteristic: SubscriptionLedger.Characteristic) -> Bool {
         ledger.hears(manager, characteristic)
     }
@@ -52,7 +52,7 @@ final class SubscriptionWriter {
         }.get()
     }
 
-    /// Ends the subscriptions of a manager on a link that it gave up and others still use.
+    /// Ends the subscriptions of a manager on a link that only other managers still use.
     func release(_ link: Peer.ID, by manager: ManagerKey) {
         change { $0.release(link, by: manager, into: &$1) }
         let error = RequestError.failed(RadioError(.disconnected, "the peripheral was disconnected"))
@@ -71,7 +71,7 @@ final class SubscriptionWriter {
         change { $0.servicesChanged(handles, on: link, error, into: &$1) }
     }
 
-    /// Handles that the phone has stopped.
+    /// Fails the unanswered requests, because the phone has stopped.
     func stop(_ error: RequestError) {
         ledger = SubscriptionLedger()
         configurations = [:]
@@ -80,7 +80,7 @@ final class SubscriptionWriter {
 
     // MARK: The ledger
 
-    /// Handles the answer to a written configuration, or the error.
+    /// Handles the peripheral's answer to a write, or the error.
     func written(_ number: UInt64, _ error: RequestError?) {
         change { $0.written(number, error: error, into: &$1) }
     }
@@ -113,7 +113,8 @@ final class SubscriptionWriter {
         for request in over { request.continuation.resume(returning: result) }
     }
 
-    /// Writes a configuration, after pairing if the device asks for it; returns why it was refused, or `nil`.
+    /// Writes a configuration, after pairing if the device asks for it; returns the error, or `nil` if it
+    /// succeeded.
     func write(
         _ isOn: Bool, _ configuration: Configuration, _ link: Peer.ID
     ) async -> RequestError? {

@@ -85,7 +85,7 @@ extension KeptTables.Table {
         .object(asked + [.init("found", .array(found))])
     }
 
-    /// Notes the answers of a device in the file.
+    /// Adds the answers of a device in the file to the table.
     fileprivate mutating func noteAnswers(of device: JSON) throws(PreservedStateProblem) {
         for (answer, found) in try Self.answers(device, "discoveries") {
             note(
@@ -137,8 +137,8 @@ extension KeptTables.Table.Services {
         var member: JSON.Member { .init("of", .string(rawValue)) }
     }
 
-    /// The key of a discovery in the file: all primary services, those of one type, the secondary services,
-    /// or the services that a service includes.
+    /// The sort key of a discovery in the file: all primary services, those of one type, secondary services,
+    /// or included services.
     fileprivate var place: String {
         switch self {
         case .primary(let type): "0 \(type?.description ?? "")"

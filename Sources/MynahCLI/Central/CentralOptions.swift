@@ -27,7 +27,7 @@ enum CentralOptions {
         }
     }
 
-    /// Chooses the radio of a phone, and prints which one `auto` selects.
+    /// Chooses the radio of a phone, and prints the radio that `auto` selects.
     static func radio(
         _ options: RadioOptions<PhoneSide>, in surroundings: Surroundings, _ time: RunTime,
         of command: any ParsableCommand.Type

@@ -93,7 +93,7 @@ struct ConnectCommand: StagedCommand {
         } catch {
             throw failure(error, surroundings, time)
         }
-        // No other process may write into it until this one has ended.
+        // No other process may write into the directory until this one has ended.
         defer { withExtendedLifetime(making.stateDirectory) {} }
         let signals = surroundings.hearSignals()
         let terminal = signals.flatMap { self.terminal($0) }
@@ -138,8 +138,7 @@ struct ConnectCommand: StagedCommand {
         }
     }
 
-    /// Makes the line editor for a user who types commands and reads the results, or returns `nil` if there
-    /// is no such user.
+    /// Makes the line editor, or returns `nil` if no user types commands and reads the results on a terminal.
     private func terminal(_ signals: Signals) -> LineTerminal? {
         guard commands.isEmpty, format == .text, isatty(1) == 1 else { return nil }
         return Keyboard(for: Descriptor.isScreen ? .editedLines : .plainLines).map {
@@ -147,7 +146,7 @@ struct ConnectCommand: StagedCommand {
         }
     }
 
-    /// Reports the reason that the command cannot start: as a printed object, or as a message.
+    /// Returns the error to throw if the command cannot start; with `--format json`, also prints the reason.
     private func failure(
         _ error: RadioError, _ surroundings: Surroundings, _ time: RunTime
     ) -> any Error {

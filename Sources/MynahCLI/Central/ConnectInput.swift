@@ -7,14 +7,14 @@ import Glibc
 
 /// The source of the commands for `mynah connect`: options, a prompt, or a pipe.
 ///
-/// A pipe is read only after the earlier lines were carried out, so that its writer waits and nothing is
-/// buffered.
+/// A pipe is read only after the earlier lines were carried out, so that its writer waits and no lines pile
+/// up.
 final class ConnectInput: ConnectLines {
     private let commands: Lock<[String]>
     private let feed: LineFeed
     private let terminal: LineTerminal?
 
-    /// Makes an input; the lines of `texts`, if given, are used instead of standard input.
+    /// Makes an input; `texts`, if given, provides the lines instead of standard input.
     init(commands: [String], terminal: LineTerminal?, in texts: Surroundings.Texts?) {
         self.commands = Lock(commands.reversed())
         self.terminal = terminal
@@ -25,12 +25,12 @@ final class ConnectInput: ConnectLines {
             return
         }
         guard texts == nil else { return }
-        // A thread of its own: standard input blocks, and may be any file.
+        // A separate thread, because reading standard input blocks.
         let queue = DispatchQueue(label: "mynah.input")
         feed.onEmpty { [feed] in queue.async { Self.read(into: feed) } }
     }
 
-    /// Reads until the caller that waits has got its line.
+    /// Reads standard input until the waiting caller has its line.
     private static func read(into feed: LineFeed) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while feed.isAwaited {

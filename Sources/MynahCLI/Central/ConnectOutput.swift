@@ -17,8 +17,8 @@ final class ConnectOutput: ConnectObserver {
     private let surroundings: Surroundings
     private let held: HeldReports<ConnectEvent>
 
-    /// Makes an output; an event, and those after it, wait until `writer` has written the state that it
-    /// reports.
+    /// Makes an output; each event, and those after it, wait until `writer` has saved the state that the
+    /// event reports.
     init(
         format: ScanFormat, terminal: LineTerminal?, in surroundings: Surroundings, _ writer: FileWriter,
         _ clock: RunClock
@@ -62,7 +62,7 @@ final class ConnectOutput: ConnectObserver {
         if case .prompt(let terminal) = kind { terminal.print(text) } else { surroundings.say(text) }
     }
 
-    /// The error that ended the output, or `nil` if there is none or the reader has closed it.
+    /// The error that ended the output, or `nil` if there is none, or if the reader has closed the output.
     var problem: String? {
         switch kind {
         case .lines(let output), .objects(let output): output.problem
@@ -70,7 +70,7 @@ final class ConnectOutput: ConnectObserver {
         }
     }
 
-    /// Returns when all output is written.
+    /// Restores the terminal, or waits until all output is written.
     func end() {
         switch kind {
         case .prompt(let terminal): terminal.end()

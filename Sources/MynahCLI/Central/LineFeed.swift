@@ -2,7 +2,7 @@ import MynahConsole
 import MynahRun
 import MynahSupport
 
-/// Splits input into lines for one reader; more bytes are requested only if no line is left.
+/// Splits input into lines for one reader, and requests more input only if no line is left.
 final class LineFeed: Sendable {
     private enum Outcome: Sendable {
         case line(LineSplitter.Line)
@@ -26,7 +26,7 @@ final class LineFeed: Sendable {
         }
     }
 
-    /// The largest number of bytes that wait.
+    /// The largest number of unread bytes.
     private static let limit = 1 << 20
     private let state = Lock(State())
 
@@ -38,12 +38,12 @@ final class LineFeed: Sendable {
     /// Whether the reader waits for a line.
     var isAwaited: Bool { state.withLock { $0.taker != nil } }
 
-    /// Adds bytes, or drops them if too many wait already.
+    /// Adds bytes, or drops them if too many are unread.
     func add(_ bytes: [UInt8]) {
         change { if $0.splitter.count < Self.limit { $0.splitter.add(bytes) } }
     }
 
-    /// Notes the end of the input.
+    /// Ends the input.
     func finish() {
         change { state in
             state.isAtEnd = true
@@ -54,7 +54,7 @@ final class LineFeed: Sendable {
     /// Ends the input because of a read error.
     func fail(_ reason: String) { change { $0.failure = reason } }
 
-    /// Drops all lines, because none are needed any more.
+    /// Drops all lines, because none are needed any longer.
     func close() { change { $0.isClosed = true } }
 
     private func change(_ change: @Sendable (inout State) -> Void) {
@@ -68,7 +68,7 @@ final class LineFeed: Sendable {
         if let resumption { resumption.taker.resume(returning: resumption.outcome) }
     }
 
-    /// The next line, or `nil` at the end.
+    /// Returns the next line, or `nil` at the end of the input.
     func next() async throws(ConnectRequest.Problem) -> String? {
         let outcome = await withCheckedContinuation { continuation in
             let (outcome, onEmpty): (Outcome?, (@Sendable () -> Void)?) = state.withLock { state in

@@ -14,7 +14,8 @@ final class LineTerminal: QuestionAsker {
         var buffer = LineBuffer()
         var prompt = ""
         var isEnded = false
-        /// Whether a shell has the terminal, so that an event is printed as a line, without the prompt.
+        /// Whether the process was stopped and a shell uses the terminal, so that events are printed without
+        /// the prompt.
         var isGivenBack = false
         /// Whether the process continues in the background.
         var isInBackground = false
@@ -43,7 +44,7 @@ final class LineTerminal: QuestionAsker {
                 giveBack: { [weak self] in self?.giveBack() }, takeAgain: { [weak self] in self?.takeAgain() }
             ))
         StandardError.divert { [weak self] text in
-            // Line by line: log lines may have anything in them.
+            // The text is split into lines, because log lines may contain any character.
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
             self?.print(lines.map { PrintableText.of(String($0)) }.joined(separator: "\n"))
         }
@@ -51,8 +52,9 @@ final class LineTerminal: QuestionAsker {
         keyboard.onInput({ [weak self] in self?.type($0) }, onEnd: { [weak self] in self?.finish() })
     }
 
-    /// Begins to show the prompt; `complete` returns the possible completions of the last word before the
-    /// cursor.
+    /// Begins to show the prompt.
+    ///
+    /// `complete` returns the possible completions of the last word before the cursor.
     func begin(prompt: String, complete: @escaping @Sendable (String) -> [String]) {
         let work = state.withLock { state in
             state.prompt = PrintableText.of(prompt) + "> "
@@ -70,7 +72,7 @@ final class LineTerminal: QuestionAsker {
 
     private func print(_ text: String, _ state: inout State) {
         guard !state.isEnded else { return }
-        // No signal says so when a shell brings a running job to the foreground.
+        // When a shell brings a running job to the foreground, the job gets no signal.
         if state.isInBackground, keyboard.takeAgain() {
             (state.isGivenBack, state.isInBackground) = (false, false)
         }
@@ -93,7 +95,7 @@ final class LineTerminal: QuestionAsker {
         }
     }
 
-    /// Asks for a line that is not a command.
+    /// Asks a question; the next valid line is the answer, and not a command.
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
     ) {
@@ -179,13 +181,13 @@ final class LineTerminal: QuestionAsker {
         return work
     }
 
-    /// Ends the input, because nothing can be typed any more.
+    /// Ends the input, because nothing more can be typed.
     private func finish() {
         let work = state.withLock { finish(&$0) }
         for each in work { each() }
     }
 
-    /// Answers an open question with no, because nobody can answer it; returns the work to do outside the
+    /// Answers an open question with no, because the input has ended; returns the work to do outside the
     /// lock.
     private func finish(_ state: inout State) -> [@Sendable () -> Void] {
         let answer = state.question?.read("no")

@@ -4,14 +4,14 @@ import MynahSupport
 
 import Glibc
 
-/// Asks questions on standard error, and reads the answers from standard input, for a command without a
-/// prompt.
+/// For a command without a prompt, asks questions on standard error, and reads the answers from standard
+/// input.
 final class PlainQuestions: QuestionAsker {
     private struct State {
         var question: (text: String, hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
         var isReading = false
         var isAtEnd = false
-        /// Whether a shell has had the terminal since the question was shown.
+        /// Whether a shell has used the terminal since the question was shown.
         var isGivenBack = false
     }
 
@@ -19,8 +19,8 @@ final class PlainQuestions: QuestionAsker {
     /// A separate queue, because reading blocks its thread.
     private let queue = DispatchQueue(label: "mynah.answers")
 
-    /// Returns `nil` unless a user sees standard error and types into standard input, which a program in the
-    /// background cannot read.
+    /// Returns `nil` unless the process is in the foreground of a terminal, with standard error and standard
+    /// input on it.
     init?(_ signals: Signals) {
         guard isatty(0) == 1, isatty(2) == 1, Keyboard.isInForeground else { return nil }
         signals.looksAfter(
@@ -42,7 +42,7 @@ final class PlainQuestions: QuestionAsker {
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
     ) {
-        // A line that was typed before the question is no answer to it.
+        // A line that was typed before the question is not an answer to it.
         tcflush(0, TCIFLUSH)
         StandardError.print(question)
         let (isReading, isAtEnd) = state.withLock { state in
@@ -58,8 +58,7 @@ final class PlainQuestions: QuestionAsker {
         state.withLock { $0.question = nil }
     }
 
-    /// Answers questions with the lines of standard input, and after its end with no, because nobody can
-    /// answer.
+    /// Answers questions with the lines of standard input, and after its end with no.
     private func answer() {
         while let line = readLine() { reply(line) }
         state.withLock { $0.isAtEnd = true }

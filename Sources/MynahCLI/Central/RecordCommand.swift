@@ -69,7 +69,7 @@ struct RecordCommand: StagedCommand {
         var making = try Exit.reportingErrors { () throws(RadioError) in try made.get() }
         let destination = ImportOutput(
             folder: output, subject: device, surroundings: surroundings, numbersNames: true)
-        // A recording that cannot be written would be lost at its end.
+        // Otherwise a recording that cannot be written would be lost at its end.
         do throws(ImportProblem) {
             try destination.prepare()
         } catch {
@@ -84,7 +84,7 @@ struct RecordCommand: StagedCommand {
             destination.fail(error.description)
             throw Exit.problems
         }
-        // No other process may write into it until this one has ended.
+        // No other process may write into the directory until this one has ended.
         defer { withExtendedLifetime(making.stateDirectory) {} }
         let capture = LiveCapture(clock: time.clock) { destination.warn($0) }
         making.tap = capture.tap
@@ -102,14 +102,14 @@ struct RecordCommand: StagedCommand {
         try Exit.check(capture: radios.captureFailure, isSaid: true)
     }
 
-    /// The advice for pairing again with a device that no longer has the bond in `--state-dir`.
+    /// The advice for a device that no longer has the bond in `--state-dir`.
     private func bondHint(_ address: DeviceAddress) -> String {
         guard let directory = stateDir.map(ShellWord.quoted) else { return "" }
         return "; if the device no longer has the bond, delete it here too: "
             + "mynah connect \(address) --state-dir \(directory) --command forget"
     }
 
-    /// Writes the recording, and prints what is missing.
+    /// Writes the recording, and prints what it lacks.
     private func write(
         _ capture: LiveCapture, _ end: RecordSession.End, hint: String, to destination: ImportOutput
     ) throws {
@@ -125,7 +125,7 @@ struct RecordCommand: StagedCommand {
             try destination.write(capture.profile(of: address, recordingFile: destination.recordingFile))
         } catch {
             destination.fail(error.description)
-            // The folder may be gone or full by now. Without a file there are no times.
+            // The folder may have been removed or be full. Without a file, the profile has no times.
             if output != nil, let result = try? capture.profile(of: address) {
                 destination.surroundings.print(result.profile, terminator: "")
             }

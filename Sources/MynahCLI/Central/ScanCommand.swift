@@ -53,7 +53,7 @@ struct ScanCommand: StagedCommand {
         options.parent.follow(in: surroundings)
         surroundings.beginLogs(options.logLevel)
         let time = surroundings.time(.real)
-        // The name of the radio is printed before a screen hides it.
+        // The name of the radio is printed before the screen hides it.
         let made = try CentralOptions.radio(options, in: surroundings, time, of: Self.self)
         var making = try Exit.reportingErrors { () throws(RadioError) in try made.get() }
         let shown = Lock<ScanOutput?>(nil)
@@ -87,7 +87,7 @@ struct ScanCommand: StagedCommand {
         try Exit.check(capture: maker.captureFailure, isSaid: true)
     }
 
-    /// Reports that no device was received on this radio, because another one may receive many.
+    /// Reports that no device was received on this radio, with hints, because another radio may receive some.
     private func reportNothingHeard(_ maker: RadioMaker, in surroundings: Surroundings) {
         let what = service.isEmpty ? "no device" : "no device with that service"
         surroundings.say("\(what) was heard \(maker.listeningPlace)")

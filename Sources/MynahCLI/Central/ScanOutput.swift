@@ -29,8 +29,7 @@ final class ScanOutput: CentralManagerSink {
 
     /// Makes an output; with `tellsAll`, each advertising event is reported, and not only changes.
     ///
-    /// `signals` are those of the command's own process, whose terminal is used, or `nil` if the command has
-    /// no process of its own.
+    /// `signals` are the signals of the command's own process, or `nil` if the command has none.
     init(
         format: ScanFormat, model: ScanModel, tellsAll: Bool, in surroundings: Surroundings,
         _ clock: RunClock, signals: Signals?
@@ -64,7 +63,7 @@ final class ScanOutput: CentralManagerSink {
         return .none
     }
 
-    /// Shows a wait of the radio in the title of the screen, and any other warning on standard error.
+    /// Shows a warning: in the screen's title if the radio only waits, or else on standard error.
     func warn(_ warning: RadioWarning) {
         if warning.isWait, case .screen(let screen) = kind {
             screen.change { $0.waiting = warning.message }
@@ -104,10 +103,10 @@ final class ScanOutput: CentralManagerSink {
         }
     }
 
-    /// Whether no device was received, including those that the filter hides.
+    /// Whether no device was received, not even one that the filter hides.
     var hasHeardNothing: Bool { heardAny.withLock { !$0 } }
 
-    /// The error that ended the output, or `nil` if there is none or the reader has closed it.
+    /// The error that ended the output, or `nil` if there is none, or if the reader has closed the output.
     var problem: String? {
         switch kind {
         case .lines(let output, _), .objects(let output, _): output.problem
@@ -115,7 +114,7 @@ final class ScanOutput: CentralManagerSink {
         }
     }
 
-    /// Restores the terminal, or returns when all output is written.
+    /// Restores the terminal, or waits until all output is written.
     func end() {
         switch kind {
         case .screen(let screen): screen.end()

@@ -4,7 +4,7 @@ import MynahRun
 
 /// The options of the control API.
 struct ControlOptions: ParsableArguments {
-    /// An address, or `off`.
+    /// The value of `--control`.
     enum Choice: Equatable {
         case off
         case address(ControlAddress)
@@ -56,7 +56,9 @@ struct ControlOptions: ParsableArguments {
         }
     }
 
-    /// The plan for the API, or `nil` if there is none; with `isServer`, the default is the user's socket.
+    /// The plan for the control API, or `nil` if there is no API.
+    ///
+    /// With `isServer`, the default address is the user's socket.
     func plan(isServer: Bool) throws(ControlError) -> ControlPlan? {
         guard let address = try address(isServer: isServer) else { return nil }
         let token = try controlTokenFile.map { path throws(ControlError) in

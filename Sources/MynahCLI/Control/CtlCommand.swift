@@ -28,7 +28,7 @@ struct CtlCommand: AsyncParsableCommand {
     @OptionGroup var options: CtlOptions
 }
 
-/// The format of what `ctl` prints.
+/// The output format of `ctl`.
 enum CtlFormat: String, CaseIterable {
     case text
     case json
@@ -54,7 +54,7 @@ struct CtlOptions: ParsableArguments {
         completion: Choice.completion(of: CtlFormat.self), transform: Choice.parse)
     var format: CtlFormat?
 
-    /// Combines these options with those before the verb, which apply if they are missing here.
+    /// Returns these options, completed by those before the verb.
     func after(_ before: CtlOptions) -> CtlOptions {
         var options = self
         options.control = control ?? before.control
@@ -63,12 +63,12 @@ struct CtlOptions: ParsableArguments {
         return options
     }
 
-    /// A client of the instance.
+    /// Makes a client of the instance.
     func client() throws(ControlError) -> ControlClient {
         try Self.client(at: control, tokenFile: controlTokenFile)
     }
 
-    /// A client of the instance at an address, or at the default one.
+    /// Makes a client of the instance at an address, or at the default one.
     static func client(at address: String?, tokenFile: String?) throws(ControlError) -> ControlClient {
         let text =
             address ?? getenv("MYNAH_CONTROL").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -80,7 +80,7 @@ struct CtlOptions: ParsableArguments {
 
 /// A verb of `ctl`, which makes one request and prints the answer.
 protocol CtlVerb: AsyncParsableCommand {
-    /// The parent.
+    /// The command `ctl` with its options.
     var parent: CtlCommand { get }
     var options: CtlOptions { get }
 
@@ -90,16 +90,16 @@ protocol CtlVerb: AsyncParsableCommand {
     func lines(_ answer: JSON) -> [String]
     /// The lines to print for an error of the instance.
     func errorLines(_ problem: JSON) -> [String]
-    /// The exit code if the instance rejects the request as wrong (status 400).
+    /// The exit code if the instance answers with status 400.
     var codeOfWrongRequest: ExitCode { get }
     /// The time limit for the answer.
     var limit: Duration { get }
-    /// `true` if the verb prints events, whose times are in UTC if the instance has virtual time.
+    /// `true` if the verb prints events; their times are in UTC if the instance has virtual time.
     var printsEvents: Bool { get }
 }
 
 extension CtlVerb {
-    // With --clock manual, an advance of another client may take 60 s before its turn comes.
+    // With --clock manual, an advance of another client may take 60 s before this request is handled.
     var limit: Duration { .seconds(90) }
 
     var codeOfWrongRequest: ExitCode { Exit.usage }
@@ -128,7 +128,7 @@ extension CtlVerb {
         try show(response, format, clock)
     }
 
-    /// The members of the instance's clock if they are needed for the text of events, or an empty object.
+    /// Requests the instance's clock if the text of events needs it, or else returns an empty object.
     static func clock(of client: ControlClient, for format: CtlFormat) async -> JSON {
         guard format == .text,
             let response = try? await client.send(Self.request("GET", "/v1/clock"), limit: .seconds(90)),
@@ -137,7 +137,7 @@ extension CtlVerb {
         return (try? JSON(parsing: response.body)) ?? .object([])
     }
 
-    /// Reports that the instance could not be reached, or did not answer.
+    /// Prints that the instance could not be reached or did not answer, and returns the exit code.
     func failure(_ error: ControlError) -> ExitCode {
         StandardError.print("error: \(PrintableText.of(error.description))")
         return error.code == .invalidAddress ? Exit.usage : Exit.problems
@@ -170,7 +170,7 @@ extension CtlVerb {
         }
     }
 
-    /// Makes a request that concerns a device.
+    /// Makes a request with the path of a device.
     func request(
         _ method: String, device: String, _ rest: [String] = [], _ members: [JSON.Member]? = nil
     ) -> ControlClient.Request {
@@ -189,7 +189,7 @@ extension CtlVerb {
 }
 
 extension JSON {
-    /// An object with the members of both.
+    /// An object with the members of both objects.
     fileprivate func adding(_ other: JSON) -> JSON {
         guard case .object(let members) = self, case .object(let others) = other else { return self }
         return .object(members + others)

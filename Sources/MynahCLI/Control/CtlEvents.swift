@@ -21,7 +21,7 @@ struct CtlEvents: CtlVerb {
     }
 
     func validate() throws {
-        // The object form is left to the instance.
+        // The instance checks a match in the form of an object.
         guard let first = match.first, !first.hasPrefix("{") else { return }
         try CtlHelp.check(match: match.joined(separator: " "))
     }
@@ -61,7 +61,7 @@ struct CtlEvents: CtlVerb {
         show(pages.answer, format, await Self.clock(of: client, for: format))
     }
 
-    /// Prints events as they happen, until the output is closed.
+    /// Prints events as they happen, until standard output is closed.
     private func print(as format: CtlFormat, from client: ControlClient) async throws {
         let target = query.streamTarget
         let isVirtual = ControlText.isVirtual(await Self.clock(of: client, for: format))

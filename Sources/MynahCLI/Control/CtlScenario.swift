@@ -48,7 +48,7 @@ struct CtlScenario: CtlVerb {
         let begun = try await client.send(request(), limit: limit)
         guard begun.status == 202, let answer = try? JSON(parsing: begun.body) else { return .refused(begun) }
         while true {
-            // Asked before the wait: what ends after the answer is in the journal.
+            // The state is requested before the wait, so that an end after the answer is in the journal.
             let state = try await client.send(request("GET", device: device), limit: limit)
             let isPlaying = (try? JSON(parsing: state.body)).map { ControlText.plays(name, $0) } ?? false
             let wait = ControlText.wait(forEndOf: answer, within: isPlaying ? "1 min" : "0 s")

@@ -34,7 +34,7 @@ struct CtlAdd: CtlVerb {
     @OptionGroup var options: CtlOptions
 
     func request() throws -> ControlClient.Request {
-        // The instance may run in another directory.
+        // The path is made absolute, because the instance may run in another directory.
         guard let path = realpath(profile, nil) else {
             throw Exit.failure("\(profile) cannot be read: \(String(cString: strerror(errno)))")
         }
@@ -46,7 +46,7 @@ struct CtlAdd: CtlVerb {
 
     func lines(_ answer: JSON) -> [String] { [ControlText.name(answer)] }
 
-    // A wrong profile is reported as by check, and with its status.
+    // Errors of a profile are reported as `check` reports them, with its exit code.
     var codeOfWrongRequest: ExitCode { Exit.problems }
 
     func errorLines(_ problem: JSON) -> [String] {
@@ -135,7 +135,7 @@ struct CtlWait: CtlVerb {
     var since: Int?
     @OptionGroup var options: CtlOptions
 
-    // No wait takes more than 10 minutes of real time, and another client's request may come before it.
+    // No wait takes more than 10 minutes of real time; another client's request may delay it.
     var limit: Duration {
         min((try? EventWait.duration(within)) ?? .zero, EventWait.longest(on: .real)) + .seconds(90)
     }
@@ -295,7 +295,7 @@ struct CtlVariable: CtlVerb {
             [.init("value", text ? .string(value) : Self.json(of: value))])
     }
 
-    /// The value as a JSON number if it is a number in the form of a profile, or else as a text.
+    /// The value as a JSON number if it is a number in a profile, or else as a text.
     static func json(of value: String) -> JSON { VariableValue(written: value)?.json ?? .string(value) }
 }
 
@@ -562,7 +562,7 @@ enum CtlHelp {
         await get("/v1/events", words).map(ControlText.askedRequests) ?? []
     }
 
-    /// The names of the devices, or of the attributes of the device that the command line names.
+    /// The names of the devices, or of the attributes of the device on the command line.
     private static func names(_ words: [String], attributes: Bool) async -> [String] {
         guard let answer = await get("/v1/devices", words) else { return [] }
         return attributes
@@ -570,7 +570,7 @@ enum CtlHelp {
             : ControlText.deviceNames(answer)
     }
 
-    /// The answer of the instance that a command line names, or `nil` if it does not answer.
+    /// Returns the answer of the instance that a command line names, or `nil` if there is none.
     private static func get(_ target: String, _ words: [String]) async -> JSON? {
         let client = try? CtlOptions.client(
             at: CompletionWords.value(of: "--control", in: words),
@@ -580,7 +580,7 @@ enum CtlHelp {
         return try? JSON(parsing: response.body)
     }
 
-    /// Throws if a match is invalid, or if no event can satisfy it; `place` begins the message.
+    /// Throws if a match is invalid, or if no event can satisfy it; the message begins with `place`.
     static func check(match: String, of place: String = "") throws {
         do throws(EventMatch.Problem) {
             if let problem = try EventMatch(parsing: match).problem { throw problem }
@@ -589,7 +589,7 @@ enum CtlHelp {
         }
     }
 
-    /// The steps of an attribute's name.
+    /// The parts of an attribute's name, which slashes separate.
     static func steps(_ attribute: String) -> [String] {
         attribute.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }

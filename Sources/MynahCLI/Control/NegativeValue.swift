@@ -1,7 +1,7 @@
 /// Handles a negative number as the value of `mynah ctl variable` and `mynah ctl set`, which the parser would
 /// interpret as an option.
 enum NegativeValue {
-    /// Moves such a number to the end of the words, after `--`, where the parser accepts a value.
+    /// Moves a negative number to the end of the words, after `--`, so that the parser accepts it as a value.
     static func moved(in words: [String]) -> [String] {
         guard words.first == "ctl", words.contains("variable") || words.contains("set"),
             !words.contains("--")

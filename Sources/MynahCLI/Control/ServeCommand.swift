@@ -42,7 +42,7 @@ struct ServeCommand: StagedCommand {
 
     @OptionGroup var timeOptions: TimeOptions
 
-    /// The error of options that cannot be combined, or `nil`.
+    /// The error for options that cannot be combined, or `nil`.
     private func misuse(of plan: RunPlan, _ radios: RadioPlan) -> String? {
         let clock = timeOptions.clock
         if clock == .fast {
@@ -65,7 +65,7 @@ struct ServeCommand: StagedCommand {
         radios.capture = options.capture
         if let misuse = misuse(of: plan, radios) { throw Exit.wrongUsage(misuse, of: Self.self) }
         let events = events ?? (options.capture == .standardOutput ? .off : .text)
-        // Nobody would learn where it listens.
+        // Otherwise no client could find out where it listens.
         if events != .off, Descriptor.isOutputClosed {
             throw Exit.failure("standard output is closed; open it, or choose --events off")
         }
@@ -76,7 +76,7 @@ struct ServeCommand: StagedCommand {
         let output = RunOutput(
             format: events, for: plan, in: surroundings, hasScreen: false,
             isPatient: time.clock.virtual != nil, signals: signals)
-        // No other run may use its state directory until this one has ended.
+        // No other run may use the state directory until this one has ended.
         defer { withExtendedLifetime(plan) {} }
         let directory = options.parent.makeDirectory(for: plan.control)
         defer { directory?.remove() }

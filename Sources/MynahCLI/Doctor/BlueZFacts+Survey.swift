@@ -3,13 +3,13 @@ import MynahConsole
 import MynahCore
 
 extension BlueZFacts {
-    /// A question to bluetoothd, and the ability that its answer shows.
+    /// The facts about bluetoothd, and the capabilities that follow from them.
     struct Asked {
         var facts: BlueZFacts
         var capabilities: RadioCapabilities
     }
 
-    /// Asks the bus and bluetoothd, unless the chosen radio needs neither.
+    /// Asks the bus and bluetoothd, if `isWanted` is `true`.
     static func asked(
         _ adapter: String?, _ files: MachineFiles, _ kernel: Fact<MachineFacts.Kernel>, isWanted: Bool
     ) async -> Asked {
@@ -17,7 +17,7 @@ extension BlueZFacts {
         survey.adapter = adapter
         let found = isWanted ? await survey.run() : BlueZSurvey.Result()
         let installed = isWanted ? await BlueZVersion.installed() : nil
-        // The one that runs may be outside of this container.
+        // bluetoothd may run outside of this container, with another version.
         let version = found.version ?? installed
         let facts = BlueZFacts(
             bus: survey.place, failure: found.failure.map { Failure(Stage($0.stage), $0.error) },

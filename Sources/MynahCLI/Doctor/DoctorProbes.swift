@@ -122,7 +122,7 @@ struct DoctorProbes: Sendable {
                 bluezIssues: KnownRadio.bluez.issues(with: profile, daemon.capabilities),
                 hostIssues: KnownRadio.virtual.issues(with: profile),
                 services: profile.services.map(\.uuid),
-                // An app has an iPhone's.
+                // The advertising of an app has the interval of an iPhone.
                 setsInterval: profile.advertising.map {
                     profile.app != nil || $0.advertisement.interval != nil
                 } ?? false,
