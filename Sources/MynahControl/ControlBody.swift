@@ -1,21 +1,21 @@
 package import MynahEmulator
 package import MynahSupport
 
-/// The members of a request's body, which must be a JSON object with known members only.
+/// The members of a request's body, which must be a JSON object.
 ///
-/// All functions throw a problem with status 400 that names the member.
+/// All functions throw a problem with status 400 that names the invalid member.
 package struct ControlBody: Sendable {
     private static let longestMatch = 4096
     private let members: [JSON.Member]
 
-    /// Parses a body in UTF-8; an empty body means `{}`.
+    /// Parses a body in UTF-8, in which only the known members are allowed; an empty body means `{}`.
     package init(parsing bytes: [UInt8], known: [String]) throws(ControlProblem) {
         try self.init(Self.object(parsing: bytes), known: known)
     }
 
-    /// Parses a body in UTF-8 without checking the names of its members; an empty body means `{}`.
+    /// Parses a body in UTF-8, in which any members are allowed; an empty body means `{}`.
     static func object(parsing bytes: [UInt8]) throws(ControlProblem) -> JSON {
-        // The parser would put U+FFFD in its place, and a value would not be the client's.
+        // The parser would replace invalid bytes with U+FFFD, and the value would differ from the client's.
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw ControlProblem(400, "the body is not UTF-8")
         }
@@ -29,7 +29,7 @@ package struct ControlBody: Sendable {
         return json
     }
 
-    /// Parses an object with known members.
+    /// Makes a body from an object, in which only the known members are allowed.
     package init(_ json: JSON, known: [String]) throws(ControlProblem) {
         guard case .object(let members) = json else {
             throw ControlProblem(400, "the body is not a JSON object")
@@ -49,10 +49,10 @@ package struct ControlBody: Sendable {
     /// The names of the members, in order.
     var keys: [String] { members.map(\.key) }
 
-    /// The value of a member, or `nil` if it is missing.
+    /// The value of a member, or `nil` if the member is missing.
     package subscript(key: String) -> JSON? { members.first { $0.key == key }?.value }
 
-    /// A member that is text, at most `longest` bytes of UTF-8.
+    /// Returns a member that must be a text of at most `longest` bytes in UTF-8, or `nil` if it is missing.
     package func text(_ key: String, longest: Int = 1024) throws(ControlProblem) -> String? {
         guard let value = self[key] else { return nil }
         guard let text = value.stringValue else { throw Self.wrong(key, "text", value) }
@@ -63,7 +63,7 @@ package struct ControlBody: Sendable {
         return text
     }
 
-    /// A member that is a whole number within bounds.
+    /// Returns a member that must be an integer within limits, or `nil` if it is missing.
     package func number(_ key: String, in range: ClosedRange<Int>) throws(ControlProblem) -> Int? {
         guard let value = self[key] else { return nil }
         guard let number = Self.whole(value), range.contains(number) else {
@@ -73,8 +73,9 @@ package struct ControlBody: Sendable {
         return number
     }
 
-    /// A member that is a seed: a whole number of 64 bits, or text if the number is beyond the integers of
-    /// `JSON`.
+    /// Returns a member that must be a seed, or `nil` if it is missing.
+    ///
+    /// A seed is an integer of 64 bits, or its text if the integer is too large for `JSON`.
     package func seed(_ key: String) throws(ControlProblem) -> UInt64? {
         guard let value = self[key] else { return nil }
         let number =
@@ -90,7 +91,8 @@ package struct ControlBody: Sendable {
         return number
     }
 
-    /// A whole number, which may also be written as `2.0` (JSON Schema Core, section 4.2.2).
+    /// Returns the integer in a JSON value, which may also be written as `2.0` (JSON Schema Core, section
+    /// 4.2.2).
     private static func whole(_ value: JSON) -> Int? {
         switch value {
         case .integer(let number): number
@@ -99,25 +101,25 @@ package struct ControlBody: Sendable {
         }
     }
 
-    /// A member that is true or false.
+    /// Returns a member that must be `true` or `false`, or `nil` if it is missing.
     package func bool(_ key: String) throws(ControlProblem) -> Bool? {
         guard let value = self[key] else { return nil }
         guard let bool = value.boolValue else { throw Self.wrong(key, "true or false", value) }
         return bool
     }
 
-    /// The member `since`: the number of the first event.
+    /// Returns the member `since`, which is the number of the first event, or `nil` if it is missing.
     package func since() throws(ControlProblem) -> UInt64? {
         try number("since", in: 0 ... .max).map { UInt64($0) }
     }
 
-    /// A member that is a match, in object form or text form.
+    /// Returns a member that must be a match in object form or text form, or `nil` if it is missing.
     package func match(_ key: String) throws(ControlProblem) -> EventMatch? {
         guard let value = self[key] else { return nil }
         return try Self.match(value, key)
     }
 
-    /// A member that is a list of at least one match.
+    /// Returns a member that must be a list of at least one match, or `nil` if it is missing.
     package func matches(_ key: String, atMost limit: Int) throws(ControlProblem) -> [EventMatch]? {
         guard let value = self[key] else { return nil }
         guard let list = value.arrayValue, (1...limit).contains(list.count) else {
@@ -131,7 +133,7 @@ package struct ControlBody: Sendable {
     }
 
     private static func match(_ value: JSON, _ place: String) throws(ControlProblem) -> EventMatch {
-        // An event is compared with every member, so their number is bounded.
+        // An event is compared with every member, so the size of the match is limited.
         guard value.text.utf8.count <= longestMatch else {
             throw ControlProblem(400, "\(place): a match has at most \(longestMatch) bytes")
         }
@@ -149,14 +151,14 @@ package struct ControlBody: Sendable {
 }
 
 extension JSON {
-    /// A seed in the form that `ControlBody.seed` accepts.
+    /// Returns a seed in the form that `ControlBody.seed` accepts.
     package static func seed(_ seed: UInt64) -> JSON {
         Int(exactly: seed).map { .integer($0) } ?? .string("\(seed)")
     }
 }
 
 extension ControlProblem {
-    /// The problem of text that is not JSON, or that has a number that would be rounded.
+    /// Makes the problem of a text that is not JSON, or that has a number that would be rounded.
     static func unread(_ what: String, _ error: JSON.ParseError) -> ControlProblem {
         ControlProblem(
             400,
@@ -164,7 +166,7 @@ extension ControlProblem {
                 ? "\(what), byte \(error.offset): \(error.message)" : "\(what) is not JSON: \(error)")
     }
 
-    /// The problem of a name that does not exist, with the nearest name or all names.
+    /// Makes the problem of an unknown name, which suggests the nearest name or lists all names.
     package static func unknown(_ kind: String, _ name: String, among known: [String]) -> ControlProblem {
         let hint =
             NearestName.of(name, among: known).map { "did you mean \"\($0)\"?" }
@@ -172,7 +174,7 @@ extension ControlProblem {
         return ControlProblem(400, "unknown \(kind) \"\(shortened(name))\"; \(hint)")
     }
 
-    /// A client's text for a message, cut to at most 200 bytes of UTF-8 at the end of a character.
+    /// Returns a client's text for a message, cut to 200 bytes of UTF-8 at a character boundary.
     package static func shortened(_ text: String) -> String {
         var room = 200
         guard text.utf8.count > room else { return text }

@@ -1,6 +1,6 @@
 package import MynahSupport
 
-/// An error for a client, as a problem document (RFC 9457).
+/// An error that is sent to a client as a problem document (RFC 9457).
 package struct ControlProblem: Error, Hashable, Sendable {
     /// The HTTP status.
     package var status: Int

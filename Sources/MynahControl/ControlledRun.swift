@@ -5,7 +5,7 @@ package import MynahSupport
 package struct ControlledDevice: Sendable {
     /// The names that requests may use for the device.
     package let names: DeviceNames.Device
-    /// The emulator that plays the device, and the other apps of its phone.
+    /// The emulator that plays the device, and the other apps on its phone.
     package let emulator: Emulator
 
     package init(names: DeviceNames.Device, emulator: Emulator) {
@@ -21,7 +21,7 @@ package struct ControlledDevice: Sendable {
 package enum ProfileSource: Sendable {
     /// The profile itself.
     case object(JSON)
-    /// A file.
+    /// The path of the profile's file.
     case file(String)
 }
 
@@ -31,21 +31,23 @@ package protocol ControlledRun: Sendable {
     var radios: [String] { get }
     /// The devices, in the order in which they were added.
     var devices: [ControlledDevice] { get }
-    /// The numbers for requests that tests answer, or `nil` if no test can answer.
+    /// The source of numbers for requests that tests answer, or `nil` if no test can answer.
     var requestNumbers: RequestNumbers? { get }
 
-    /// Adds a device, plays it, and returns its name in events.
+    /// Adds a device to the run, and returns the device's name in events.
     func add(_ profile: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String
 
     /// Removes a device from the run.
     func remove(_ device: ControlledDevice) async throws(ControlProblem)
 
-    /// Begins the run again, at the start of its time, and with another seed or with its own.
+    /// Restarts the run at the beginning of its time; without a seed, the run's own seed is used.
     func beginAnew(seed: UInt64?) async throws(ControlProblem)
 
-    /// Tells outputs and readers of the journal that the time has changed without an event.
+    /// Notifies outputs and readers of the journal that the time has changed without an event.
     func clockMoved()
 
-    /// Waits until all events so far are in the journal, even those that wait for files to be written.
+    /// Waits until all events so far are in the journal.
+    ///
+    /// Some events are delayed until files are written.
     func awaitEvents() async
 }

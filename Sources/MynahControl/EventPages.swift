@@ -1,6 +1,6 @@
 package import MynahSupport
 
-/// Requests the events so far page by page, because an instance returns at most 10,000 at once.
+/// A request for all events so far, in pages, because an instance returns at most 10,000 events at once.
 package struct EventPages: Hashable, Sendable {
     /// The largest number of events on a page.
     package static let limit = 10_000
@@ -13,7 +13,7 @@ package struct EventPages: Hashable, Sendable {
     private var next: Int?
     private var lost = 0
 
-    /// Requests the events that match, from a number on, or from the last mark.
+    /// Makes a request for the events that match, from `since` or from the last mark on.
     package init(since: Int? = nil, match: String? = nil, limit: Int = EventPages.limit) {
         self.since = since
         self.match = match
@@ -33,7 +33,7 @@ package struct EventPages: Hashable, Sendable {
         return "/v1/events" + (all.isEmpty ? "" : "?" + all.joined(separator: "&"))
     }
 
-    /// Adds the answer to the request for `target`.
+    /// Adds the response to the request for `target`.
     package mutating func add(_ page: JSON) {
         guard case .object(let members) = page else {
             isComplete = true
@@ -44,13 +44,13 @@ package struct EventPages: Hashable, Sendable {
         events += found
         lost += value("lost")?.integerValue ?? 0
         let next = value("next")?.integerValue
-        // A page that leads nowhere is the last one too.
+        // A page that does not lead to later events is the last one too.
         isComplete = found.count < limit || (next ?? 0) <= (since ?? 0)
         self.next = next ?? self.next
         since = next
     }
 
-    /// All pages as one answer: `{events, next}`, and `lost` if events were lost.
+    /// All pages combined: `{events, next}`, and `lost` if events were lost.
     package var answer: JSON {
         .object(
             [.init("events", .array(events))] + (next.map { [.init("next", .integer($0))] } ?? [])

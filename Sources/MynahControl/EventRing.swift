@@ -1,8 +1,8 @@
 import MynahEmulator
 
-/// The latest events, limited in number and in bytes (a ring buffer).
+/// A ring buffer of the latest events, limited in the number of events and in bytes.
 struct EventRing {
-    /// An event, with its device's name if the event itself does not contain it.
+    /// An event, with the name of its device, which the event itself may lack.
     struct Element {
         let event: DeviceEvent
         let device: String?
@@ -16,7 +16,7 @@ struct EventRing {
         }
     }
 
-    /// Consecutive events.
+    /// A sequence of consecutive events.
     struct Part {
         var elements: [Element]
         /// The number of the first event in the part.
@@ -24,13 +24,13 @@ struct EventRing {
         /// The number of requested events that are no longer in the ring.
         var lost: UInt64
 
-        /// The number of the event after the part.
+        /// The number of the event that follows the part.
         var next: UInt64 { start + UInt64(elements.count) }
     }
 
     private let capacity: Int
     private let byteLimit: Int
-    /// The slots of events, used from `oldest` on.
+    /// The slots for events; the oldest event is at the index `oldest`.
     ///
     /// The array grows as needed.
     private var places: [Element?] = []
@@ -47,12 +47,12 @@ struct EventRing {
         self.byteLimit = byteLimit
     }
 
-    /// The number of the next event.
+    /// The number that the next event will have.
     var next: UInt64 { first + UInt64(count) }
 
-    /// Adds an event, in place of the oldest ones if there is no room; returns the event's number.
+    /// Adds an event, and returns its number; the oldest events are removed if the limits are exceeded.
     ///
-    /// The latest event is always kept, even if it is larger than the limit.
+    /// The latest event is always kept, even if it alone exceeds the limit.
     mutating func append(_ event: Element) -> UInt64 {
         let seq = next
         byteCount += event.memory
@@ -77,11 +77,12 @@ struct EventRing {
             places = Array(places[oldest...] + places[..<oldest])
             oldest = 0
         }
-        // In place: the events are moved and not copied.
+        // Grown in place, so that the events are moved and not copied.
         places.append(contentsOf: repeatElement(nil, count: min(capacity, max(16, 2 * count)) - count))
     }
 
-    /// Removes and returns all events, in any order, so that a caller can free them without holding its lock.
+    /// Removes and returns all events in any order, so that the caller can free them without holding its
+    /// lock.
     mutating func removeAll() -> [Element?] {
         first = next
         (oldest, count, byteCount) = (0, 0, 0)
@@ -89,9 +90,9 @@ struct EventRing {
         return places
     }
 
-    /// At most `limit` events, from a number on.
+    /// Returns at most `limit` events, from a number on.
     func part(from asked: UInt64, limit: Int) -> Part {
-        // Numbers begin with 1.
+        // The first event has the number 1.
         let asked = max(asked, 1)
         let start = max(asked, first)
         var part = Part(elements: [], start: start, lost: start - asked)
@@ -107,7 +108,7 @@ struct EventRing {
 }
 
 extension Journal.Slice {
-    /// Makes the journal's slice of a part.
+    /// Makes a slice of the journal from a part of the ring.
     init(_ part: EventRing.Part) {
         let entries = part.elements.enumerated().map { index, element in
             Journal.Entry(

@@ -2,20 +2,20 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Searches a journal for matching events, part by part.
+/// A search for matching events in a journal, slice by slice.
 struct EventSearch: Sendable {
     private let match: EventMatch
     private let count: Int
     /// The matching events, in order.
     private(set) var found: [Journal.Entry] = []
-    /// The number at which the search continues.
+    /// The number of the event at which the search continues.
     private(set) var position: UInt64
     /// The number of events that were lost before they could be checked.
     private(set) var lost: UInt64 = 0
     private var seen: [DeviceEvent.Name: Int] = [:]
     private var nearest: NearestEvents
 
-    /// Searches for `count` matching events, from a number on.
+    /// Makes a search for `count` matching events, from a number on.
     init(for match: EventMatch, count: Int, from seq: UInt64) {
         self.match = match
         self.count = count
@@ -23,10 +23,10 @@ struct EventSearch: Sendable {
         nearest = NearestEvents(to: match)
     }
 
-    /// Whether all events were found.
+    /// `true` if all `count` events were found.
     var isComplete: Bool { found.count >= count }
 
-    /// Searches a part of the journal, which begins with `position`.
+    /// Searches a slice of the journal, which must begin at `position`.
     mutating func search(_ slice: Journal.Slice) {
         lost += slice.lost
         position = slice.next
@@ -41,7 +41,7 @@ struct EventSearch: Sendable {
         }
     }
 
-    /// Searches everything in a journal from `position` on, until the search is complete.
+    /// Searches all events of a journal from `position` on, until the search is complete.
     mutating func takeAll(of journal: Journal) async {
         guard !isComplete else { return }
         await journal.forEachSlice(from: position) { slice in
@@ -50,7 +50,7 @@ struct EventSearch: Sendable {
         }
     }
 
-    /// The members of the answer to a failed wait: `nearest`, `seen` and, if events were lost, `lost`.
+    /// The members of the response to a failed wait: `nearest`, `seen` and, if events were lost, `lost`.
     var members: [JSON.Member] {
         let counts = seen.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { JSON.Member($0.key.rawValue, .integer($0.value)) }
@@ -59,7 +59,7 @@ struct EventSearch: Sendable {
 }
 
 extension JSON {
-    /// The member `lost`, or nothing if no events were lost.
+    /// Returns the member `lost`, or an empty list if no events were lost.
     static func lost(_ count: UInt64) -> [Member] {
         count == 0 ? [] : [.init("lost", .integer(Int(clamping: count)))]
     }

@@ -8,29 +8,31 @@ import MynahSupport
 /// with `{"event": "lost", "count": N}` reports events that were dropped before they could be sent; its
 /// identifier is that of the last dropped event.
 package struct EventStreamFrames: Hashable, Sendable {
-    /// The epoch of the journal that the events are from.
+    /// The epoch of the journal that has the events.
     package var epoch: String
     private let match: EventMatch?
 
-    /// Makes the frames of a run's events: of all, or of those that match.
+    /// Makes the frames of all events of a run, or of those that match.
     package init(epoch: String, match: EventMatch? = nil) {
         self.epoch = epoch
         self.match = match
     }
 
-    /// A comment, which clients ignore: it keeps the connection open, and shows whether the client is still
-    /// connected.
+    /// A comment, which clients ignore.
+    ///
+    /// The comment keeps the connection open, and shows whether the client is still connected.
     package static let keepAlive = Array(":\n\n".utf8)
 
-    /// The comment for a change without an event: a mark, a cleared journal, or a new time of the `manual`
-    /// clock.
+    /// The comment that is sent after a change without an event.
+    ///
+    /// Such a change is a mark, a cleared journal, or a new time of the `manual` clock.
     package static let change = Array(": changed\n\n".utf8)
 
-    /// The frames for a part of the journal; empty if no event matches.
+    /// Returns the frames for a slice of the journal; empty if no event matches.
     package func frames(of slice: Journal.Slice) -> [UInt8] {
         var bytes: [UInt8] = []
         if slice.lost > 0 {
-            // No event of the part is before the first one that is kept.
+            // The requested events before the first one in the slice were lost.
             let first = slice.entries.first?.seq ?? slice.next
             let members: [JSON.Member] = [
                 .init("event", "lost"), .init("count", .integer(Int(clamping: slice.lost))),
@@ -45,15 +47,15 @@ package struct EventStreamFrames: Hashable, Sendable {
 
     private func append(_ seq: UInt64, _ name: String, _ data: JSON, to bytes: inout [UInt8]) {
         bytes += "id: \(epoch)-\(seq)\nevent: \(name)\ndata: ".utf8
-        // JSON of one line has no line breaks, which would end the field.
+        // JSON on one line has no line breaks, which would end the field.
         data.write(to: &bytes)
         bytes += "\n\n".utf8
     }
 
-    /// The number at which a stream continues after `Last-Event-ID`.
+    /// Returns the number at which a stream continues after `Last-Event-ID`.
     ///
-    /// `kept` has the numbers of the journal's events. After an identifier of another run, or an invalid one,
-    /// the stream begins with the oldest event.
+    /// `kept` is the range of the journal's event numbers. If the identifier is invalid or belongs to
+    /// another run, the stream begins with the oldest event.
     package func position(after lastEventID: String, kept: Range<UInt64>) -> UInt64 {
         guard lastEventID.hasPrefix(epoch + "-") else { return kept.lowerBound }
         let digits = lastEventID.dropFirst(epoch.count + 1)

@@ -15,7 +15,7 @@ package import MynahSupport
 package struct EventWait: Hashable, Sendable {
     /// The members of the body.
     package static let members = ["match", "count", "within", "since"]
-    /// The longest `within` on a clock.
+    /// Returns the longest `within` for a clock.
     package static func longest(on clock: RunClock) -> Duration {
         clock.manual == nil ? .seconds(600) : longestOfAll
     }
@@ -23,7 +23,7 @@ package struct EventWait: Hashable, Sendable {
     /// The longest `within` on any clock.
     package static let longestOfAll = Duration.seconds(24 * 3600)
 
-    /// The events that the request waits for, with the names of devices in events.
+    /// The events that the request waits for; devices have their names in events.
     package var match: EventMatch
     /// The number of events to wait for.
     package var count: Int
@@ -32,7 +32,6 @@ package struct EventWait: Hashable, Sendable {
     /// The number of the first event to check, or `nil` for the default.
     package var since: UInt64?
 
-    /// Makes a wait.
     package init(_ match: EventMatch, count: Int = 1, within: Duration = .seconds(2), since: UInt64? = nil) {
         self.match = match
         self.count = count
@@ -71,9 +70,9 @@ package struct EventWait: Hashable, Sendable {
     /// Waits for the events.
     ///
     /// Throws a problem with status 408, `nearest` and `seen` if the events do not happen in time, if the
-    /// journal ends, or if the task is cancelled. Throws one with status 400 if `since` does not exist yet.
-    /// `reason` returns why the task was cancelled, as the end of the problem's text, or `nil` if that is not
-    /// known.
+    /// journal ends, or if the task is cancelled. Throws a problem with status 400 if `since` is after the
+    /// next event. `reason` returns the reason for the cancellation as the end of a sentence, or `nil` if
+    /// there is none.
     package func answer(
         from journal: Journal, clock: some Clock<Duration>, cancelledFor reason: () -> String? = { nil }
     ) async throws(ControlProblem) -> FoundEvents {
@@ -84,7 +83,7 @@ package struct EventWait: Hashable, Sendable {
             search = await Self.follow(search, journal) {
                 try? await clock.sleep(until: limit, tolerance: nil)
             }
-            // Events that happened in time count, also if the machine was too busy to look at them.
+            // Events that happened in time count, even if the machine was too busy to check them in time.
             await search.takeAll(of: journal)
         }
         guard search.isComplete, let last = search.found.last else {

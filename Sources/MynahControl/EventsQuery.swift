@@ -14,14 +14,16 @@ package struct EventsQuery: Hashable, Sendable {
 
     /// The number of the first event, or `nil` for the default.
     package var since: UInt64?
-    /// The number of latest events to begin with, or `nil` for all.
+    /// The number of latest events with which to begin, or `nil` for all events.
     package var last: UInt64?
-    /// The match for the events, with device names as in events, or `nil` for all events.
+    /// The match for the events, in which devices have their names in events, or `nil` for all events.
     package var match: EventMatch?
     /// The largest number of events on a page.
     package var limit = 1000
 
-    /// Parses the query's items, percent-decoded; throws a problem with status 400 that names the wrong one.
+    /// Parses the items of the query after percent-decoding.
+    ///
+    /// Throws a problem with status 400 that names the invalid item.
     package init(_ items: [(name: String, value: String)]) throws(ControlProblem) {
         var members: [JSON.Member] = []
         for (name, value) in items {
@@ -37,7 +39,7 @@ package struct EventsQuery: Hashable, Sendable {
         if let limit = try body.number("limit", in: 1...10_000) { self.limit = limit }
     }
 
-    /// A parameter's value as the corresponding member of a request's body.
+    /// Converts a parameter's value to the JSON of the corresponding member in a request's body.
     private static func json(_ name: String, _ value: String) throws(ControlProblem) -> JSON {
         guard name == "match" else { return Int(value).map { .integer($0) } ?? .string(value) }
         guard value.drop(while: { $0 == " " }).first == "{" else { return .string(value) }
@@ -48,9 +50,9 @@ package struct EventsQuery: Hashable, Sendable {
         }
     }
 
-    /// The number of the first event.
+    /// Returns the number of the first event.
     ///
-    /// Throws a problem with status 400 if `since` does not exist yet.
+    /// Throws a problem with status 400 if `since` is after the next event.
     package func start(in journal: Journal) throws(ControlProblem) -> UInt64 {
         guard let last else { return try journal.start(since: since) }
         // The last events may be before the last mark.
@@ -59,9 +61,9 @@ package struct EventsQuery: Hashable, Sendable {
         return since == nil ? first : max(try journal.start(since: since), first)
     }
 
-    /// The requested events so far.
+    /// Returns the requested events so far, up to the limit.
     ///
-    /// Throws a problem with status 400 if `since` does not exist yet.
+    /// Throws a problem with status 400 if `since` is after the next event.
     package func page(of journal: Journal) async throws(ControlProblem) -> FoundEvents {
         let start = try start(in: journal)
         var events: [Journal.Entry] = []

@@ -1,12 +1,12 @@
 package import MynahSupport
 
-/// Events that match, and the number at which a search continues.
+/// Events that match, and the event number at which a search continues.
 package struct FoundEvents: Hashable, Sendable {
     /// The events, in order.
     package let events: [Journal.Entry]
-    /// The number after the last event, which is the `since` of a request for the next events.
+    /// The number after the last event, which is the `since` for the next request.
     ///
-    /// Without events, this is the first number that was searched.
+    /// If there are no events, this is the first number that was searched.
     package let next: UInt64
     /// The number of events from `since` on that were lost before they could be searched.
     package let lost: UInt64

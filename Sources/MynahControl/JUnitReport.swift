@@ -1,17 +1,16 @@
-/// A test report in JUnit's XML, as test reporters read it.
+/// A test report in the XML format of JUnit.
 package struct JUnitReport: Sendable {
     /// The reason that a case did not pass.
     package enum Trouble: Hashable, Sendable {
         /// An expected event did not happen.
         case failure(String)
-        /// The case could not be carried out completely.
+        /// The case was not carried out completely.
         case error(String)
     }
 
     /// A test.
     package struct Case: Sendable {
         package var name: String
-        /// The group of the case.
         package var group: String
         /// The duration of the case, or `nil` if it is not known.
         package var time: Duration?
@@ -32,10 +31,10 @@ package struct JUnitReport: Sendable {
         }
     }
 
-    /// The beginning of every report, after the declaration of its encoding.
+    /// The beginning of every report, after the XML declaration.
     private static let root = "<testsuites><testsuite name=\"mynah\""
 
-    /// Whether a body is a report of this kind.
+    /// Whether a body is a report of this format.
     static func isReport(_ body: [UInt8]) -> Bool {
         let lines = String(decoding: body.prefix(200), as: UTF8.self).split(separator: "\n")
         return lines.first?.hasPrefix("<?xml ") == true && lines.dropFirst().first?.hasPrefix(root) == true
@@ -74,14 +73,14 @@ package struct JUnitReport: Sendable {
         return text + "</testsuite></testsuites>\n"
     }
 
-    /// A number of seconds with three decimals.
+    /// Formats a duration in seconds with three decimals.
     private static func seconds(_ time: Duration) -> String {
         let (seconds, attoseconds) = max(time, .zero).components
         let milliseconds = String(1000 + attoseconds / 1_000_000_000_000_000).dropFirst()
         return "\(seconds).\(milliseconds)"
     }
 
-    /// Escapes text for XML 1.0, which allows no control characters.
+    /// Escapes text for XML 1.0, and replaces control characters, which are not allowed.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -4,17 +4,17 @@ package import MynahSupport
 
 /// The events of a run in the order in which they happened, each with a sequence number (`seq`).
 ///
-/// The journal keeps events as values; JSON is made when they are read. Its length and its memory are
-/// limited: the oldest events are dropped, and a reader that has not read them gets the number of missed
-/// events. Sequence numbers continue after the journal was cleared.
+/// The journal stores events as values; JSON is made when they are read. The number of events and their
+/// memory are limited: the oldest events are dropped, and a reader that has not read them gets the number of
+/// missed events. Sequence numbers continue after the journal was cleared.
 ///
-/// Appending needs a lock and, if readers wait, one wake-up for each of them; the readers do the matching.
+/// Appending takes a lock and, if readers wait, one wake-up for each of them. The readers do the matching.
 package final class Journal: Sendable {
     /// An event of a device, with its number.
     package struct Entry: Hashable, Sendable {
         /// The event's number: the first event of a run has 1.
         package let seq: UInt64
-        /// The event, with its device's name.
+        /// The event, including its device's name.
         package let event: DeviceEvent
 
         package init(seq: UInt64, event: DeviceEvent) {
@@ -33,7 +33,7 @@ package final class Journal: Sendable {
     package struct Slice: Hashable, Sendable {
         /// The events, in order.
         package var entries: [Entry]
-        /// The number of the event after the slice.
+        /// The number of the event that follows the slice.
         package var next: UInt64
         /// The number of requested events that are no longer in the journal.
         package var lost: UInt64
@@ -45,16 +45,17 @@ package final class Journal: Sendable {
         }
     }
 
-    /// A position in the journal that a client has named.
+    /// A named position in the journal, set by a client.
     package struct Mark: Hashable, Sendable {
-        /// The name from the client.
+        /// The name that the client chose.
         package let name: String
-        /// The number of the next event when the mark was set: `since` with this number selects the events
-        /// after the mark.
+        /// The number of the next event when the mark was set.
+        ///
+        /// `since` with this number selects the events after the mark.
         package let seq: UInt64
     }
 
-    /// The largest number of marks; above it, the oldest ones are dropped.
+    /// The most marks; if there are more, the oldest ones are dropped.
     package static let markLimit = 10_000
 
     private struct Waiter {
@@ -63,32 +64,33 @@ package final class Journal: Sendable {
         let seq: UInt64
         /// `true` if changes without an event also wake the waiter.
         let noticesChanges: Bool
-        /// Resumed with whether there is an event with this number or a higher one.
+        /// The continuation, which is resumed with `true` if there is an event with the number `seq` or a
+        /// higher one.
         let continuation: CheckedContinuation<Bool, Never>
     }
 
     private struct State {
         var events: EventRing
         var epoch: String
-        /// The number of events before this epoch.
+        /// The number of events in all earlier epochs.
         var before: UInt64 = 0
-        /// The previous epoch with its events, for readers that have not read all of them.
+        /// The previous epoch with its events, for readers that have not read all of them, or `nil`.
         var former: (epoch: String, events: EventRing, before: UInt64)?
         /// The number of the first event since the run started or the journal was emptied.
         var start: UInt64 = 1
         var marks: [Mark] = []
-        /// The number of changes without an event.
+        /// The number of changes without an event so far.
         var changes: UInt64 = 0
         var isEnded = false
         var waiters: [Waiter] = []
         var lastKey: UInt64 = 0
-        /// The number of events of each name since the run started.
+        /// The number of events since the run started, by name.
         var counts: [DeviceEvent.Name: Int] = [:]
 
-        /// Removes and returns the waiters that wait for this number or a lower one.
+        /// Removes and returns the waiters for this number or a lower one.
         mutating func takeWaiters(upTo seq: UInt64) -> [Waiter] { takeWaiters { $0.seq <= seq } }
 
-        /// Counts a change without an event; removes and returns the waiters that wait for such a change.
+        /// Counts a change without an event; removes and returns the waiters that such a change wakes.
         mutating func change() -> [Waiter] {
             changes += 1
             return takeWaiters(where: \.noticesChanges)
@@ -105,7 +107,7 @@ package final class Journal: Sendable {
     private let capacity: Int
     private let byteLimit: Int
 
-    /// Makes an empty journal with limits for the number of events and for their estimated memory in bytes.
+    /// Makes an empty journal, which limits the number of events and their estimated memory in bytes.
     package init(capacity: Int = 100_000, byteLimit: Int = 64 << 20, epoch: String? = nil) {
         self.capacity = capacity
         self.byteLimit = byteLimit
@@ -115,21 +117,22 @@ package final class Journal: Sendable {
                 epoch: epoch ?? Self.newEpoch()))
     }
 
-    /// A new random epoch.
+    /// Returns a new random epoch.
     ///
-    /// Two runs with the same seed have different epochs, too: otherwise a client of one run would not notice
-    /// the other.
+    /// Two runs with the same seed have different epochs, because clients must notice that another run has
+    /// started.
     private static func newEpoch() -> String { String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// The random text that distinguishes this journal, since its last restart, from all others in the
-    /// identifiers of server-sent events.
+    /// The random text that identifies this journal since its last restart.
+    ///
+    /// The epoch is part of the identifiers of server-sent events.
     package var epoch: String { state.withLock { $0.epoch } }
 
     // MARK: Writing
 
-    /// Adds an event of a device; returns its number.
+    /// Adds an event, and returns its number.
     ///
-    /// An event that does not contain its device's name gets this one when it is read.
+    /// `device` is the name of the device, which is added when the event is read, unless the event has one.
     @discardableResult
     package func append(_ event: DeviceEvent, of device: String? = nil) -> UInt64 {
         let element = EventRing.Element(event: event, device: device)
@@ -142,7 +145,7 @@ package final class Journal: Sendable {
         return seq
     }
 
-    /// Sets a mark after the last event; returns the number of the next event.
+    /// Sets a mark after the last event, and returns the number of the next event.
     @discardableResult
     package func mark(_ name: String) -> UInt64 {
         let (seq, woken): (UInt64, [Waiter]) = state.withLock { state in
@@ -155,9 +158,9 @@ package final class Journal: Sendable {
         return seq
     }
 
-    /// Forgets all events and marks; numbers continue.
+    /// Removes all events and marks; sequence numbers continue.
     package func clear() {
-        // Freeing the events of a long run takes milliseconds, in which nobody should wait for the lock.
+        // Freeing the events of a long run takes milliseconds, so this is done after the lock is released.
         let (_, woken) = state.withLock { state in
             state.marks = []
             state.former = nil
@@ -167,9 +170,9 @@ package final class Journal: Sendable {
         for waiter in woken { waiter.continuation.resume(returning: false) }
     }
 
-    /// Begins a new epoch without events and marks, in which the next event has the number 1.
+    /// Starts a new epoch without events and marks, in which the first event has the number 1.
     ///
-    /// Readers first get the rest of the previous epoch.
+    /// Readers first receive the rest of the previous epoch.
     package func restart() {
         let fresh = EventRing(capacity: capacity, byteLimit: byteLimit)
         let (_, woken): (EventRing?, [Waiter]) = state.withLock { state in
@@ -187,14 +190,14 @@ package final class Journal: Sendable {
         for waiter in woken { waiter.continuation.resume(returning: false) }
     }
 
-    /// Notes a change of the run without an event, such as a new time.
+    /// Counts a change of the run without an event, such as a new time.
     package func noteChange() {
         for waiter in state.withLock({ $0.change() }) { waiter.continuation.resume(returning: false) }
     }
 
     /// Wakes all waiters at the end of the run.
     ///
-    /// Events that are appended later are kept, but readers do not wait for them.
+    /// Events that are appended later are stored, but readers do not wait for them.
     package func end() {
         let woken: [Waiter] = state.withLock { state in
             state.isEnded = true
@@ -206,23 +209,25 @@ package final class Journal: Sendable {
 
     // MARK: Reading
 
-    /// At most `limit` events, from a number on.
+    /// Returns at most `limit` events, from a number on.
     package func read(from seq: UInt64, limit: Int = 1000) -> Slice {
-        // Events get their devices after the lock is released: a device may wait for it to append.
+        // Events get their devices' names after the lock is released, so that devices do not wait to append.
         Slice(state.withLock { $0.events.part(from: seq, limit: limit) })
     }
 
     /// A position at which a reader continues, even after the journal was restarted.
     struct Place: Hashable, Sendable {
-        /// The epoch of the number.
+        /// The epoch to which `seq` belongs.
         var epoch: String
         /// The number of events before that epoch.
         var before: UInt64
-        /// The number of an event.
+        /// The number of the next event to read.
         var seq: UInt64
     }
 
-    /// The position of a number in an epoch; in an unknown epoch, the position of the first event.
+    /// Returns the position of a number in an epoch.
+    ///
+    /// In an unknown epoch, this is the position of the first event.
     func place(of seq: UInt64, in epoch: String? = nil) -> Place {
         state.withLock { state in
             if let former = state.former, former.epoch == epoch {
@@ -233,7 +238,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// At most `limit` events of one epoch, from a position on, and the position at which to continue.
+    /// Returns at most `limit` events of one epoch, and the position at which to continue.
     func read(from place: Place, limit: Int) -> (slice: Slice, next: Place) {
         var next = place
         let part = state.withLock { state in
@@ -255,12 +260,12 @@ package final class Journal: Sendable {
         return (Slice(part), next)
     }
 
-    /// The numbers of the events in the journal.
+    /// The range of the numbers of the events in the journal.
     ///
     /// The upper bound is the number of the next event.
     package var kept: Range<UInt64> { state.withLock { $0.events.first..<$0.events.next } }
 
-    /// The number of events of each name since the run started, in the order of the names.
+    /// The number of events since the run started, by name, sorted by name.
     package var counts: [(name: DeviceEvent.Name, count: Int)] {
         state.withLock { $0.counts }.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) }
     }
@@ -277,10 +282,10 @@ package final class Journal: Sendable {
     /// The number of readers that wait for an event.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// The number at which a request begins: its `since`, or else the last mark, or else the first event
-    /// since the run started or the journal was cleared.
+    /// Returns the number at which a request begins.
     ///
-    /// Throws a problem with status 400 if `since` is after the next event.
+    /// This is `since`, or else the last mark, or else the first event since the run started or the journal
+    /// was cleared. Throws a problem with status 400 if `since` is after the next event.
     package func start(since: UInt64?) throws(ControlProblem) -> UInt64 {
         let (start, next) = state.withLock { state in
             (since ?? state.marks.last?.seq ?? state.start, state.events.next)
@@ -297,7 +302,7 @@ package final class Journal: Sendable {
         return max(start, 1)
     }
 
-    /// Makes a key with which `wake` finds a reader.
+    /// Makes a key that identifies a reader in calls of `wake`.
     func newKey() -> UInt64 {
         state.withLock { state in
             state.lastKey += 1
@@ -305,7 +310,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Wakes the reader with this key without an event, if it waits.
+    /// Wakes the reader with this key, if it waits.
     func wake(_ key: UInt64) {
         let waiter: Waiter? = state.withLock { state in
             state.waiters.firstIndex { $0.key == key }.map { state.waiters.remove(at: $0) }
@@ -313,13 +318,14 @@ package final class Journal: Sendable {
         waiter?.continuation.resume(returning: false)
     }
 
-    /// Waits until there is an event with this number or a higher one, the journal has ended, the reader with
-    /// this key is woken, or the task is cancelled.
+    /// Waits until there is an event with this number or a higher one.
     ///
-    /// With `changes`, the call also returns after a change without an event, and at once if the number of
-    /// such changes differs from `changes`. The call also returns at once if the epoch differs from `epoch`.
+    /// The call also returns when the journal has ended, when the reader with this key is woken, and when
+    /// the task is cancelled. With `changes`, it also returns after a change without an event, and at once
+    /// if the number of such changes differs from `changes`. It also returns at once if the epoch differs
+    /// from `epoch`.
     ///
-    /// The result is `true` if there is such an event, or another epoch.
+    /// Returns `true` if there is such an event, or if the epoch differs.
     @discardableResult
     package func changed(
         from seq: UInt64, key: UInt64? = nil, changes: UInt64? = nil, epoch: String? = nil
@@ -330,8 +336,8 @@ package final class Journal: Sendable {
                 let isThere: Bool? = state.withLock { state in
                     if let epoch, epoch != state.epoch { return true }
                     if seq < state.events.next { return true }
-                    // A task has its cancelled state before its handlers run: if ours has run already, and
-                    // found no waiter, it is seen here.
+                    // A task is marked as cancelled before its handlers run. If our handler has already run
+                    // without finding a waiter, the mark is seen here.
                     if state.isEnded || Task.isCancelled { return false }
                     if let changes, changes != state.changes { return false }
                     state.waiters.append(
@@ -348,10 +354,10 @@ package final class Journal: Sendable {
 }
 
 extension Journal {
-    /// Calls `body` with the current events from a number on, in parts, until it returns `false`.
+    /// Calls `body` with the events so far from a number on, in slices, until it returns `false`.
     ///
-    /// Events that happen in the meantime are not included, so this ends even if events come fast. Searching
-    /// a full journal takes long, so other tasks can run between two parts.
+    /// Events that happen during the calls are not included, so the function ends even if events come fast.
+    /// Other tasks can run between two slices, because searching a full journal takes long.
     package func forEachSlice(from seq: UInt64, _ body: (Slice) -> Bool) async {
         let end = kept.upperBound
         var position = seq

@@ -3,7 +3,7 @@ package struct JournalReader: Sendable {
     private let journal: Journal
     private let key: UInt64
     private var place: Journal.Place
-    /// The last seen number of changes without an event, or `nil` if such changes are ignored.
+    /// The number of changes without an event that were seen, or `nil` if such changes are ignored.
     private var changes: UInt64?
 
     /// The number at which reading continues.
@@ -11,9 +11,10 @@ package struct JournalReader: Sendable {
     /// The epoch of the position.
     package var epoch: String { place.epoch }
 
-    /// Makes a reader that begins with this number, in an epoch if the journal may have been restarted since.
+    /// Makes a reader that begins with this number, in this epoch if the journal may have been restarted
+    /// since.
     ///
-    /// With `noticesChanges`, changes without an event also end its waiting; `takeChange` reports them.
+    /// With `noticesChanges`, changes without an event also end a waiting call; `takeChange` reports them.
     package init(
         _ journal: Journal, from seq: UInt64, of epoch: String? = nil, noticesChanges: Bool = false
     ) {
@@ -23,7 +24,7 @@ package struct JournalReader: Sendable {
         changes = noticesChanges ? 0 : nil
     }
 
-    /// Whether there was a change without an event since the last call, or at all before the first call.
+    /// Returns whether there was a change without an event since the last call.
     package mutating func takeChange() -> Bool {
         guard let known = changes else { return false }
         let now = journal.changes
@@ -31,12 +32,12 @@ package struct JournalReader: Sendable {
         return now != known
     }
 
-    /// Makes a waiting call of `next` return an empty part.
+    /// A function that makes a waiting call of `next` return an empty slice.
     var waker: @Sendable () -> Void { { [journal, key] in journal.wake(key) } }
 
-    /// Returns the next part, with events or with the number of lost ones.
+    /// Returns the next slice, with events or with the number of lost ones.
     ///
-    /// The part is empty if the reader was woken. It is `nil` after the journal's end, or if the task is
+    /// The slice is empty if the reader was woken. It is `nil` after the journal's end, or if the task is
     /// cancelled. After a restart of the journal, the reader returns the remaining old events, and then
     /// continues with the first new one. After two restarts, it returns the number of missed events instead.
     package mutating func next(limit: Int = 1000) async -> Journal.Slice? {
@@ -49,7 +50,7 @@ package struct JournalReader: Sendable {
         }
         let (slice, next) = journal.read(from: place, limit: limit)
         place = next
-        // A reader that has much to catch up with lets others go on.
+        // A reader with many unread events lets other tasks run.
         if slice.entries.count == limit { await Task.yield() }
         return slice
     }

@@ -2,7 +2,8 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// A test report from the events of a run: each mark begins a case, and errors are its failures.
+/// A test report from the events of a run: each mark starts a test case, whose failures are errors in
+/// events.
 struct MarkReport {
     struct Case {
         let name: String
@@ -12,10 +13,10 @@ struct MarkReport {
     }
 
     private(set) var cases: [Case]
-    /// The number of events that are no longer in the journal, and so are in no case.
+    /// The number of events that are no longer in the journal, and therefore in no test case.
     private(set) var lost: UInt64 = 0
 
-    /// Makes the report of everything in a journal.
+    /// Makes the report of all events in a journal.
     init(of journal: Journal) async {
         cases = journal.marks.map { Case(name: $0.name, seq: $0.seq) }
         guard let first = cases.first else { return }
@@ -52,7 +53,7 @@ struct MarkReport {
             ] + JSON.lost(lost))
     }
 
-    /// The report in JUnit's XML.
+    /// The report in JUnit's XML format.
     var junit: String {
         JUnitReport(
             cases.map { each in

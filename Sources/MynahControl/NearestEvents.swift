@@ -1,7 +1,7 @@
 package import MynahEmulator
 package import MynahSupport
 
-/// The events that came nearest to a match: at most three with the right name, and their differences.
+/// The events that came nearest to a match: at most three events with the right name.
 package struct NearestEvents: Sendable {
     /// An event and its differences from the match.
     package struct Candidate: Hashable, Sendable {
@@ -10,7 +10,7 @@ package struct NearestEvents: Sendable {
         /// The members of the match in which the event differs; empty if it matches.
         package let differs: [String]
 
-        /// The event as one JSON object that ends with `differs`.
+        /// The event as one JSON object, with `differs` as its last member.
         package var json: JSON {
             let differs = JSON.Member("differs", .array(differs.map { .string($0) }))
             guard case .object(let members) = entry.json else { return .object([differs]) }
@@ -25,12 +25,12 @@ package struct NearestEvents: Sendable {
         nearest.candidates.map { Candidate(entry: $0.item, differs: $0.differs) }
     }
 
-    /// Finds the nearest events to a match.
+    /// Makes an empty list of the events nearest to a match.
     package init(to match: EventMatch) {
         nearest = NearestMatches(to: match, limit: 3)
     }
 
-    /// Compares an event, which must be later than those before.
+    /// Considers an event, which must be later than those of earlier calls.
     package mutating func add(_ entry: Journal.Entry) { nearest.compare(entry, entry.event) }
 
     /// The events as a JSON list.

@@ -1,15 +1,15 @@
 import Glibc
 
-/// The directory from which clients may add profiles that are not allowed to name other files of this user.
+/// The directory with the profiles that clients may add if they are not allowed to name other files.
 package struct ProfileDirectory: Sendable {
     private let path: String?
 
-    /// Makes a directory for a path, or for `nil` if there is none.
+    /// Makes a directory with this path, or a directory without profiles if the path is `nil`.
     package init(_ path: String?) {
         self.path = path
     }
 
-    /// The path of a profile that a client names; a relative path is resolved in the directory.
+    /// Returns the path of a profile that a client names; a relative path is resolved in the directory.
     ///
     /// Throws a problem with status 403 if the client may not name the path, whether or not the file exists.
     func resolve(_ name: String, isTrusted: Bool) throws(ControlProblem) -> String {
@@ -28,7 +28,7 @@ package struct ProfileDirectory: Sendable {
         return real
     }
 
-    /// The path with links and dots resolved, or `nil` if there is no such file.
+    /// Returns the path with links and dots resolved, or `nil` if there is no such file.
     private static func real(_ path: String) -> String? {
         guard !path.utf8.contains(0), let real = realpath(path, nil) else { return nil }
         defer { free(real) }

@@ -35,32 +35,31 @@ package struct Verification: Hashable, Sendable {
         }
     }
 
-    /// The result if the expected events have happened.
+    /// The result of a verification that succeeded.
     package struct Answer: Hashable, Sendable {
-        /// The number of matching events; without `match`, the number of events in `order`.
+        /// The number of matching events or, without `match`, the number of events in `order`.
         package let count: Int
         /// The number of events from `since` on that are no longer in the journal.
         package let lost: UInt64
 
-        /// Makes the body of the response: `{count}`, and `lost` if events were lost.
+        /// The body of the response: `{count}`, and `lost` if events were lost.
         package var json: JSON { .object([.init("count", .integer(count))] + JSON.lost(lost)) }
     }
 
     /// The members of the body.
     package static let members = ["match", "exactly", "atLeast", "never", "since", "order"]
 
-    /// The events to count, or `nil` if only the order is checked.
+    /// The events to count, or `nil` to check only the order.
     ///
-    /// The device names are those in events.
+    /// Devices have their names in events.
     package var match: EventMatch?
     /// The number of events that must match.
     package var expectation: Expectation
-    /// Matches of events that must have happened in this order.
+    /// The matches of events that must have happened in this order.
     package var order: [EventMatch]
     /// The number of the first event to check, or `nil` for the default.
     package var since: UInt64?
 
-    /// Makes a verification.
     package init(
         _ match: EventMatch?, _ expectation: Expectation = .atLeast(1), order: [EventMatch] = [],
         since: UInt64? = nil
@@ -71,7 +70,7 @@ package struct Verification: Hashable, Sendable {
         self.since = since
     }
 
-    /// Parses the body; throws a problem with status 400 if it is not valid.
+    /// Parses the body; throws a problem with status 400 if the body is not valid.
     package init(parsing bytes: [UInt8]) throws(ControlProblem) {
         let body = try ControlBody(parsing: bytes, known: Self.members)
         let match = try body.match("match")
@@ -85,7 +84,7 @@ package struct Verification: Hashable, Sendable {
             throw ControlProblem(
                 400, "\"match\" or \"order\" is missing, as in {\"match\": {\"event\": \"write\"}}")
         }
-        // A check that no event can fail would hold for ever.
+        // If no event can match, a check that no event does is always true, so it is refused.
         if expectation.map({ $0 == .never || $0 == .exactly(0) }) ?? false, let problem = match?.problem {
             throw ControlProblem(400, "match: \(problem.message)")
         }
@@ -108,7 +107,7 @@ package struct Verification: Hashable, Sendable {
         return found.first
     }
 
-    /// Replaces all matches, for example by matches with device names as in events.
+    /// Replaces every match with the result of `transform`, for example to insert devices' names in events.
     package mutating func mapMatches(
         _ transform: (EventMatch) throws(ControlProblem) -> EventMatch
     ) throws(ControlProblem) {
@@ -119,7 +118,7 @@ package struct Verification: Hashable, Sendable {
     /// Checks the events so far.
     ///
     /// Throws a problem with status 422, `count`, `timeline` and `nearest` if the expected events have not
-    /// happened. Throws one with status 400 if `since` does not exist yet.
+    /// happened. Throws a problem with status 400 if `since` is after the next event.
     package func answer(from journal: Journal) async throws(ControlProblem) -> Answer {
         let start = try journal.start(since: since)
         var review = VerificationReview(self)

@@ -1,14 +1,14 @@
 import MynahEmulator
 import MynahSupport
 
-/// Checks the events so far for a verification.
+/// The check of the events so far for a verification.
 struct VerificationReview {
-    /// The largest number of events that a failure shows.
+    /// The most events that the response to a failed verification contains.
     static let timelineLimit = 100
 
     private let verification: Verification
     private var matched = 0
-    /// The numbers of the events that match `order`; each is the first match after the one before.
+    /// The numbers of the events that match `order`, each after the one before.
     private var steps: [UInt64] = []
     private(set) var lost: UInt64 = 0
     private var total = 0
@@ -20,7 +20,8 @@ struct VerificationReview {
         self.verification = verification
     }
 
-    /// The number of events that match; without a match, the number of expected events that came in order.
+    /// The number of matching events or, without a match, the number of events in `order` that came in
+    /// order.
     var count: Int { verification.match == nil ? steps.count : matched }
 
     mutating func add(_ slice: Journal.Slice) {
@@ -35,11 +36,11 @@ struct VerificationReview {
         }
     }
 
-    /// Searches the journal; returns the problem, or `nil` if the expected events have happened.
+    /// Checks the events of the journal; returns the problem, or `nil` if the expected events have happened.
     func problem(from start: UInt64, in journal: Journal) async -> ControlProblem? {
         if let match = verification.match, !verification.expectation.holds(matched) {
             let came = matched.counting("event")
-            // Events that match are the reason if there are too many, and not if there are too few.
+            // The matching events are listed only if there are too many of them.
             return problem(
                 "\(Self.text(match)) matched \(came); expected \(verification.expectation.text)",
                 await nearest(to: match, withMatching: !isTooFew, from: start, in: journal))
@@ -69,7 +70,7 @@ struct VerificationReview {
         }
     }
 
-    /// Whether lost events could make the result wrong, because they may have matched too.
+    /// Whether the result could be wrong because lost events may have matched too.
     private var isSpoiltByLoss: Bool {
         guard verification.match != nil else { return false }
         return switch verification.expectation {

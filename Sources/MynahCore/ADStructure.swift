@@ -23,7 +23,7 @@ public struct ADType: Hashable, Sendable {
     /// Manufacturer Specific Data, which begins with the company identifier (0xFF).
     public static let manufacturerSpecificData = ADType(0xFF)
 
-    /// The type of a list of service UUIDs of one width (0x02 to 0x07).
+    /// Returns the type for a list of service UUIDs of one width (0x02 to 0x07).
     public static func serviceUUIDs(_ width: BluetoothUUID.Width, isComplete: Bool) -> ADType {
         let incomplete: UInt8 =
             switch width {
@@ -34,7 +34,7 @@ public struct ADType: Hashable, Sendable {
         return ADType(isComplete ? incomplete + 1 : incomplete)
     }
 
-    /// The type of a list of solicited service UUIDs of one width (0x14, 0x1F, 0x15).
+    /// Returns the type for a list of solicited service UUIDs of one width (0x14, 0x1F, 0x15).
     public static func solicitedServiceUUIDs(_ width: BluetoothUUID.Width) -> ADType {
         switch width {
         case .bits16: ADType(0x14)
@@ -43,7 +43,7 @@ public struct ADType: Hashable, Sendable {
         }
     }
 
-    /// The type of service data with a UUID of one width (0x16, 0x20, 0x21).
+    /// Returns the type for service data with a UUID of one width (0x16, 0x20, 0x21).
     public static func serviceData(_ width: BluetoothUUID.Width) -> ADType {
         switch width {
         case .bits16: ADType(0x16)
@@ -69,18 +69,17 @@ public struct ADStructure: Hashable, Sendable {
         self.data = data
     }
 
-    /// The number of bytes on the air: the data and two bytes of header.
+    /// The length of the structure on the air, in bytes: the data and two bytes of header.
     package var byteCount: Int { data.count + 2 }
 }
 
 extension [ADStructure] {
-    /// The number of bytes of all structures on the air.
+    /// The total length of the structures on the air, in bytes.
     package var byteCount: Int { reduce(0) { $0 + $1.byteCount } }
 
     /// The bytes on the air, in order.
     ///
-    /// Traps if a structure has more than the 254 bytes that its length can express: the caller has to
-    /// measure first.
+    /// Traps if a structure has more than 254 bytes of data, so the caller must check the lengths first.
     package var bytes: [UInt8] {
         var writer = ByteWriter(capacity: byteCount)
         for structure in self {

@@ -1,14 +1,15 @@
 import MynahSupport
 
 extension ATTError {
-    /// The names of all errors that have one, as in `unlikelyError`, in the order of their codes.
+    /// The names of all named errors, such as `unlikelyError`, in the order of their codes.
     package static let names: [String] = named.map(\.name)
 
     private static let named: [(name: String, code: UInt8)] = words.sorted { $0.key < $1.key }.map {
         (joined($0.value), $0.key)
     }
 
-    /// Parses a name, or a code of at least 0x01 in hexadecimal digits after `0x`; `nil` for any other text.
+    /// Parses the name of an error, or a code of at least 0x01 such as `0x0E`; returns `nil` for any other
+    /// text.
     package init?(named text: String) {
         if let code = Self.named.first(where: { $0.name == text })?.code {
             self.init(code: code)
@@ -22,7 +23,7 @@ extension ATTError {
         }
     }
 
-    /// Joins words to one name, in which each word but the first begins with a capital.
+    /// Joins words to one name in camel case.
     private static func joined(_ words: String) -> String {
         let parts = words.split(separator: " ")
         return parts.prefix(1).joined()

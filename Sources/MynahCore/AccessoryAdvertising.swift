@@ -1,15 +1,15 @@
 import MynahSupport
 
-/// Composes the advertising of an accessory.
+/// Composes the advertising data and the scan response of an accessory.
 ///
 /// The Flags come first. All fields are in the advertising data, including the name if it fits completely.
-/// Otherwise the name is in the scan response, with the fields of the scan response. If a raw structure has
-/// the type of a field, that field is left out.
+/// Otherwise, the name comes before the other fields of the scan response. If a raw structure has the type
+/// of a field, that field is left out.
 package enum AccessoryAdvertising {
     /// The value for Tx Power Level if the radio does not know its own level, in dBm.
     package static let assumedTxPower: Int8 = 0
 
-    /// Composes the bytes of a set; throws an error with the first field that does not fit.
+    /// Composes the bytes of a set; throws an error if a field does not fit.
     package static func compose(_ set: Advertisement) throws(AdvertisementError) -> ExactAdvertisement {
         var data = Payload(.data, capacity: set.dataCapacity)
         var scanResponse = Payload(.scanResponse, capacity: set.scanResponseCapacity)
@@ -28,7 +28,8 @@ package enum AccessoryAdvertising {
         let responseFields = fields(of: set.scanResponse)
         if let name = nameStructure(of: set) {
             let others = responseFields.reduce(0) { $0 + $1.structures.byteCount }
-            // A name that fits in neither is an error of the data, unless there is a scan response for it.
+            // If the name fits in neither payload, the error concerns the advertising data, unless the scan
+            // response has space left.
             let goesToResponse = name.byteCount > data.room && scanResponse.capacity > others
             if goesToResponse {
                 try scanResponse.add([name], of: "localName")
@@ -45,8 +46,9 @@ package enum AccessoryAdvertising {
         return ExactAdvertisement(data: data.structures, scanResponse: scanResponse.structures)
     }
 
-    /// The payload for the name, and the number of bytes of a name that fit into it; `nil` if no name is
-    /// advertised.
+    /// The payload in which the name is advertised, and the length of the name that fits there, in bytes.
+    ///
+    /// The value is `nil` if no name is advertised.
     package static func roomForName(
         of set: Advertisement
     ) -> (payload: AdvertisingPayload, count: Int)? {
@@ -62,14 +64,15 @@ package enum AccessoryAdvertising {
         )
     }
 
-    /// The Flags, or `nil` if the set has none, or has them among its raw structures.
+    /// The structure with the Flags, or `nil` if the set has none or has a raw structure with them.
     package static func flags(of set: Advertisement) -> ADStructure? {
         guard let flags = set.flags, !set.data.raw.contains(where: { $0.type == .flags }) else { return nil }
         return ADStructure(type: .flags, data: [flags])
     }
 
-    /// The structures of every field except the name and the Flags, in their order on the air, by the field's
-    /// name in a profile.
+    /// Returns the structures of each field except the name and the Flags, in their order on the air.
+    ///
+    /// `field` is the field's name in a profile.
     package static func fields(
         of contents: Advertisement.Contents
     ) -> [(field: String, structures: [ADStructure])] {
@@ -101,7 +104,7 @@ package enum AccessoryAdvertising {
         return fields.filter { !$0.1.isEmpty }
     }
 
-    /// The complete local name, or `nil` if no name is advertised or the raw structures contain it.
+    /// Returns the complete local name, or `nil` if there is no name or a raw structure contains it.
     package static func nameStructure(of contents: Advertisement.Contents) -> ADStructure? {
         guard let name = contents.localName, !name.isEmpty,
             !contents.raw.contains(where: { $0.type == .completeLocalName })
@@ -137,7 +140,7 @@ package enum AccessoryAdvertising {
         return writer.bytes
     }
 
-    /// The structures of one payload, and the remaining room.
+    /// A payload with its structures so far, and the remaining space.
     private struct Payload {
         let kind: AdvertisingPayload
         let capacity: Int
@@ -165,7 +168,7 @@ package enum AccessoryAdvertising {
 }
 
 extension Advertisement {
-    /// The largest number of bytes of the set's advertising data.
+    /// The largest length of the set's advertising data, in bytes.
     package var dataCapacity: Int {
         guard extended != nil else { return ExactAdvertisement.legacyCapacity }
         if isConnectable { return ExactAdvertisement.connectableCapacity }
@@ -173,7 +176,7 @@ extension Advertisement {
         return isScannable ? 0 : ExactAdvertisement.extendedCapacity
     }
 
-    /// The largest number of bytes of the set's scan response.
+    /// The largest length of the set's scan response, in bytes.
     package var scanResponseCapacity: Int {
         guard isScannable, !(extended != nil && isConnectable) else { return 0 }
         return extended == nil ? ExactAdvertisement.legacyCapacity : ExactAdvertisement.extendedCapacity
@@ -181,7 +184,7 @@ extension Advertisement {
 }
 
 extension Advertisement.TxPower {
-    /// The level in dBm, or `nil` if only the radio knows it.
+    /// The level in dBm, or `nil` if the radio chooses it.
     package var level: Int8? {
         if case .level(let level) = self { level } else { nil }
     }

@@ -1,7 +1,6 @@
 import MynahSupport
 
-/// The requested advertising of a device, before a radio encodes it: one advertising set, and any further
-/// ones.
+/// The advertising that a device requests from a radio: one advertising set, and any further sets.
 ///
 /// The fields of the advertising data are also members of the advertisement itself, as in
 /// `advertisement.localName`.
@@ -9,14 +8,14 @@ import MynahSupport
 public struct Advertisement: Hashable, Sendable {
     /// The set's name, by which events and faults identify it.
     package var name = "1"
-    /// The Flags (Core Specification Supplement, Part A, 1.3), which come first, or `nil` for none.
+    /// The Flags (Core Specification Supplement, Part A, 1.3), which are sent first, or `nil` for none.
     public var flags: UInt8? = Self.usualFlags
     /// The fields of the advertising data.
     public var data = Contents()
-    /// The fields of the scan response; a local name in `data` for which there is no room is added here.
+    /// The fields of the scan response; a local name that does not fit in `data` is added here.
     public var scanResponse = Contents()
-    /// The advertising interval, or the shortest one if `longestInterval` is set; `nil` for the radio's
-    /// default.
+    /// The advertising interval, or `nil` for the radio's default; the shortest one if `longestInterval` is
+    /// set.
     public var interval: Duration?
     /// The longest advertising interval, or `nil` if `interval` is the only one.
     package var longestInterval: Duration?
@@ -39,13 +38,13 @@ public struct Advertisement: Hashable, Sendable {
     /// The Flags of an accessory: LE General Discoverable, BR/EDR Not Supported.
     package static let usualFlags: UInt8 = 0x06
 
-    /// Makes a connectable advertisement with this local name and these services; empty by default.
+    /// Makes a connectable advertisement with this local name and these services.
     public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = []) {
         data.localName = localName
         data.serviceUUIDs = serviceUUIDs
     }
 
-    /// A field of the advertising data.
+    /// Accesses a field of the advertising data.
     public subscript<Value>(dynamicMember member: WritableKeyPath<Contents, Value>) -> Value {
         get { data[keyPath: member] }
         set { data[keyPath: member] = newValue }
@@ -72,11 +71,11 @@ public struct Advertisement: Hashable, Sendable {
     public struct Contents: Hashable, Sendable {
         /// The local name, or `nil` if none is advertised.
         public var localName: String?
-        /// Service UUIDs in lists that are marked as complete; each UUID is encoded in its own width.
+        /// Service UUIDs in complete lists; each UUID is encoded in its own width.
         public var serviceUUIDs: [BluetoothUUID] = []
-        /// Service UUIDs in lists that are marked as incomplete.
+        /// Service UUIDs in incomplete lists.
         package var incompleteServiceUUIDs: [BluetoothUUID] = []
-        /// UUIDs of solicited services, which the device wants to find on a central.
+        /// UUIDs of solicited services, which the device searches for on centrals.
         public var solicitedServiceUUIDs: [BluetoothUUID] = []
         /// Manufacturer-specific data, in order.
         public var manufacturerData: [ManufacturerData] = []
@@ -88,10 +87,10 @@ public struct Advertisement: Hashable, Sendable {
         public var txPower: TxPower?
         /// Further AD structures, which are advertised unchanged and in this order.
         ///
-        /// Fields of a type that is among these structures are left out.
+        /// A field is left out if one of these structures has the same type.
         public var raw: [ADStructure] = []
 
-        /// No fields.
+        /// Makes empty contents.
         package init() {}
     }
 
@@ -110,7 +109,7 @@ public struct Advertisement: Hashable, Sendable {
         /// `true` if the primary advertising uses LE Coded instead of LE 1M.
         package var isPrimaryCoded = false
 
-        /// On LE 1M.
+        /// Makes extended advertising on LE 1M.
         package init() {}
     }
 
@@ -153,9 +152,7 @@ public struct Advertisement: Hashable, Sendable {
 
 /// A PHY for advertising; the raw value is its code in HCI (Core Specification, Vol 4, Part E, 7.8.53).
 package enum AdvertisingPHY: UInt8, Hashable, Sendable, CaseIterable {
-    /// LE 1M.
     case le1M = 1
-    /// LE 2M.
     case le2M = 2
     /// LE Coded.
     case coded = 3
@@ -186,7 +183,7 @@ package struct ExactAdvertisement: Hashable, Sendable {
     /// 2.3.4).
     package static let connectableCapacity = 245
 
-    /// The largest length of a set's advertising data, in bytes.
+    /// Returns the largest length of a set's advertising data, in bytes.
     package static func capacity(of set: AdvertisingReport) -> Int {
         guard set.extended != nil else { return legacyCapacity }
         return set.isConnectable ? connectableCapacity : extendedCapacity
@@ -203,8 +200,9 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var data: [UInt8]
     /// The scan response data.
     public var scanResponse: [UInt8]
-    /// The range of the advertising interval, without the random delay of up to 10 ms, or `nil` if it is not
-    /// known.
+    /// The range of the advertising interval, or `nil` if it is not known.
+    ///
+    /// The random delay of up to 10 ms is not included.
     public var interval: ClosedRange<Duration>?
     /// `true` if centrals can connect to the device.
     public var isConnectable: Bool
@@ -226,14 +224,12 @@ public struct AdvertisingReport: Hashable, Sendable {
         /// The reason, as a sentence without its full stop.
         public var reason: String
 
-        /// An omission.
         package init(item: String, reason: String) {
             self.item = item
             self.reason = reason
         }
     }
 
-    /// A report.
     package init(
         isOn: Bool, data: [UInt8] = [], scanResponse: [UInt8] = [], interval: ClosedRange<Duration>? = nil,
         isConnectable: Bool = true, address: DeviceAddress? = nil, omitted: [Omission] = []
@@ -247,23 +243,23 @@ public struct AdvertisingReport: Hashable, Sendable {
         self.omitted = omitted
     }
 
-    /// Silence.
+    /// The report of a set that is not advertised.
     package static let silent = AdvertisingReport(isOn: false)
 }
 
-/// The error of an advertisement that is too long, with the first field that does not fit.
+/// The error for an advertisement that is too long: the first field that does not fit.
 package struct AdvertisementError: Error, Hashable, Sendable {
     /// The field of the profile that does not fit, such as `manufacturerData`.
     package var field: String
-    /// The number of bytes of the field, with its headers.
+    /// The length of the field with its headers, in bytes.
     package var needed: Int
-    /// The number of bytes that were left for the field.
+    /// The space that was left for the field, in bytes.
     package var available: Int
-    /// The payload that is too short.
+    /// The payload in which the field does not fit.
     package var payload: AdvertisingPayload
-    /// The number of bytes of the whole payload.
+    /// The capacity of the whole payload, in bytes.
     package var capacity: Int
-    /// `true` if the payload has room, and one structure is too long for its length byte.
+    /// `true` if the payload has enough space, but one structure is too long for its length byte.
     package var isOfStructure: Bool
 
     /// Makes the error for a field.
@@ -287,7 +283,7 @@ package enum AdvertisingPayload: String, Hashable, Sendable {
 }
 
 extension AdvertisementError: CustomStringConvertible {
-    /// A sentence with the numbers of bytes.
+    /// A sentence that names the field and gives the lengths.
     package var description: String {
         guard !isOfStructure else {
             return """

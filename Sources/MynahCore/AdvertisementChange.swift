@@ -1,15 +1,14 @@
-/// A change of one advertising set; a field that is `nil` does not change.
+/// A change of one advertising set; a field that is `nil` is not changed.
 ///
 /// A profile describes a set as a change of an empty advertisement. Faults, rules and tests make further
 /// changes.
 package struct AdvertisementChange: Hashable, Sendable {
-    /// The name of the set to change, or `nil` for the first.
+    /// The name of the set to change, or `nil` for the first set.
     package var set: String?
-    /// The Flags; `.some(nil)` for none.
+    /// The Flags, or `.some(nil)` to remove them.
     package var flags: UInt8??
     /// The changes of the advertising data.
     package var data = ContentsChange()
-    /// The changes of the scan response.
     package var scanResponse = ContentsChange()
     /// The advertising interval.
     package var interval: ClosedRange<Duration>?
@@ -17,19 +16,19 @@ package struct AdvertisementChange: Hashable, Sendable {
     package var isConnectable: Bool?
     /// `true` if scanners can request the scan response.
     package var isScannable: Bool?
-    /// Extended advertising; `.some(nil)` for legacy advertising.
+    /// Extended advertising, or `.some(nil)` for legacy advertising.
     package var extended: Advertisement.Extended??
-    /// The set's own address; `.some(nil)` to use the device's.
+    /// The set's own address, or `.some(nil)` to use the device's address.
     package var address: Advertisement.OwnAddress??
 
-    /// Makes a change without effect, unless fields are set.
+    /// Makes a change of the local name, or a change without effect if that is `nil`.
     package init(localName: String? = nil) {
         data.localName = localName
     }
 
-    /// The advertisement with the changes.
+    /// Returns the advertisement with the changes.
     ///
-    /// Exact bytes are composed again if the contents change. A change of a set that does not exist has no
+    /// If the contents change, exact bytes are composed again. If the set does not exist, the change has no
     /// effect.
     package func applied(to advertisement: Advertisement) -> Advertisement {
         guard let set, set != advertisement.name else { return changed(advertisement) }
@@ -58,7 +57,7 @@ package struct AdvertisementChange: Hashable, Sendable {
         return result
     }
 
-    /// Combines this change with an earlier one of the same set, which it overrides.
+    /// Returns an earlier change of the same set combined with this one, which takes precedence.
     package func after(_ earlier: AdvertisementChange) -> AdvertisementChange {
         var both = self
         both.flags = flags ?? earlier.flags
@@ -74,29 +73,29 @@ package struct AdvertisementChange: Hashable, Sendable {
 
     /// A change of advertising data or of a scan response.
     package struct ContentsChange: Hashable, Sendable {
-        /// The local name; empty for none.
+        /// The local name, or an empty text to remove it.
         package var localName: String?
-        /// The service UUIDs; empty for none.
+        /// The service UUIDs, or an empty list to remove them.
         package var serviceUUIDs: [BluetoothUUID]?
-        /// The service UUIDs in lists that are marked as incomplete; empty for none.
+        /// The service UUIDs in incomplete lists, or an empty list to remove them.
         package var incompleteServiceUUIDs: [BluetoothUUID]?
-        /// The solicited service UUIDs; empty for none.
+        /// The solicited service UUIDs, or an empty list to remove them.
         package var solicitedServiceUUIDs: [BluetoothUUID]?
-        /// The manufacturer-specific data; empty for none.
+        /// The manufacturer-specific data, or an empty list to remove it.
         package var manufacturerData: [Advertisement.ManufacturerData]?
-        /// The service data; empty for none.
+        /// The service data, or an empty list to remove it.
         package var serviceData: [Advertisement.ServiceData]?
-        /// The appearance; `.some(nil)` for none.
+        /// The appearance, or `.some(nil)` to remove it.
         package var appearance: UInt16??
-        /// The TX power level; `.some(nil)` for none.
+        /// The TX power level, or `.some(nil)` to remove it.
         package var txPower: Advertisement.TxPower??
-        /// The further structures; empty for none.
+        /// The raw AD structures, or an empty list to remove them.
         package var raw: [ADStructure]?
 
-        /// Changes nothing.
+        /// Makes a change without effect.
         package init() {}
 
-        /// Changes the contents by the fields that are set.
+        /// Changes the fields of the contents that are not `nil` in this change.
         package func apply(to contents: inout Advertisement.Contents) {
             if let localName { contents.localName = localName.isEmpty ? nil : localName }
             if let serviceUUIDs { contents.serviceUUIDs = serviceUUIDs }

@@ -4,9 +4,9 @@ import MynahSupport
 ///
 /// Fields that cannot be decoded are left out, because a device can send any bytes.
 public struct AdvertisementData: Hashable, Sendable {
-    /// The complete local name, or else the shortened one, or `nil`.
+    /// The complete local name, or else the shortened one, or `nil` if there is none.
     public var localName: String?
-    /// Whether the name is the complete one.
+    /// `true` if `localName` is the complete name.
     public var isNameComplete = false
     /// The bits of the Flags.
     public var flags: UInt8?
@@ -22,7 +22,8 @@ public struct AdvertisementData: Hashable, Sendable {
     public var txPower: Int8?
     /// The appearance.
     public var appearance: UInt16?
-    /// An iPhone's overflow area, which is also in the manufacturer-specific data.
+    /// An iPhone's overflow area, which is part of the manufacturer-specific data, or `nil` if there is
+    /// none.
     package var overflowArea: OverflowArea?
     /// All AD structures, in order.
     public var structures: [ADStructure] = []
@@ -89,7 +90,8 @@ public struct AdvertisementData: Hashable, Sendable {
         }
     }
 
-    /// Whether the device advertises a service, or may have it because its bit in the overflow area is set.
+    /// Whether the device advertises a service, or may do so because the service's bit in the overflow area
+    /// is set.
     public func mayHave(_ service: BluetoothUUID) -> Bool {
         serviceUUIDs.contains(service) || overflowArea?.contains(service) ?? false
     }

@@ -6,8 +6,9 @@ package enum AppleServices {
         package let uuid: BluetoothUUID
         /// The service's name.
         package let name: String
-        /// A published report of an app that was refused, or `nil` if this follows only from Apple's
-        /// sentence.
+        /// A published report of an app whose service was refused.
+        ///
+        /// The value is `nil` if only Apple's sentence (`reserved`) implies that the service is refused.
         package let seen: String?
 
         init(_ uuid: BluetoothUUID, _ name: String, seen: String? = nil) {
@@ -15,21 +16,20 @@ package enum AppleServices {
         }
     }
 
-    /// The services that no app can discover, by name or among all: GAP, GATT, HID and the Apple Notification
-    /// Center Service (Accessory Design Guidelines, Bluetooth), and Bond Management (Apple Developer Forums,
-    /// 72303).
+    /// The services that iOS hides from apps, even in the discovery of all services.
+    ///
+    /// These are GAP, GATT, HID and the Apple Notification Center Service (Accessory Design Guidelines,
+    /// Bluetooth), and Bond Management (Apple Developer Forums, 72303).
     package static let hidden: Set<BluetoothUUID> = [
         BluetoothUUID(0x1800 as UInt16), BluetoothUUID(0x1801 as UInt16), BluetoothUUID(0x1812 as UInt16),
         BluetoothUUID(0x181E as UInt16), notificationCenter,
     ]
 
-    /// The Apple Notification Center Service.
     package static let notificationCenter: BluetoothUUID = "7905F431-B5CE-4E99-A40F-4B1E122D00D0"
 
-    /// The Apple Media Service.
     package static let media: BluetoothUUID = "89D3502B-0F36-433A-8EF4-C502AD55F8DC"
 
-    /// The services that no app can publish: iOS refuses with CBError 8, `uuidNotAllowed`.
+    /// The services that no app can publish: iOS refuses them with CBError 8, `uuidNotAllowed`.
     ///
     /// Apple publishes no list, only a sentence: these are "Apple specific UUIDs, and entries in the GATT
     /// profiles that are otherwise being used by the system" (Apple Developer Forums, 826714).
@@ -45,12 +45,12 @@ package enum AppleServices {
         Reserved(media, "Apple Media"),
     ]
 
-    /// The reserved service of a UUID, or `nil` if an app may publish the service.
+    /// Returns the reserved service with this UUID, or `nil` if an app may publish the service.
     package static func reserved(_ uuid: BluetoothUUID) -> Reserved? {
         reserved.first { $0.uuid == uuid }
     }
 
-    /// Throws `uuidNotAllowed` for the first service of an app that iOS keeps for itself.
+    /// Throws `uuidNotAllowed` for the first reserved service.
     package static func check(_ services: [ServiceDefinition]) throws(RadioError) {
         for service in services {
             guard let reserved = reserved(service.uuid) else { continue }

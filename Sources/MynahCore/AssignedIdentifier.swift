@@ -1,5 +1,7 @@
-/// The identifier for a name: its letters and digits in lower case, with a dash in place of any other
-/// characters between them.
+/// The identifier for a name, such as `heart-rate` for `Heart Rate`.
+///
+/// The identifier has the letters and digits of the name in lower case. Other characters between them become
+/// one dash.
 struct AssignedIdentifier<Base: Sequence<UInt8>>: Sequence, IteratorProtocol {
     private var base: Base.Iterator
     private var held: UInt8?
@@ -38,13 +40,15 @@ struct AssignedIdentifier<Base: Sequence<UInt8>>: Sequence, IteratorProtocol {
 }
 
 extension AssignedIdentifier where Base == String.UTF8View {
-    /// The identifier of a name.
+    /// Returns the identifier for a name.
     static func text(of name: String) -> String {
         String(decoding: Array(AssignedIdentifier(name.utf8)), as: UTF8.self)
     }
 
-    /// The identifier in a text of a user, or `nil` if the text has characters that are not allowed in an
-    /// identifier, or ends between words.
+    /// Returns the identifier that a user's text spells.
+    ///
+    /// Returns `nil` if the text has characters that are not allowed in an identifier, or ends between
+    /// words.
     static func bytes(of text: String) -> [UInt8]? {
         guard let first = text.utf8.first, let last = text.utf8.last, letter(first) != nil,
             letter(last) != nil || last == UInt8(ascii: ")"),

@@ -2,8 +2,9 @@ import MynahSupport
 
 import Glibc
 
-/// A table of constant lines such as `180D Heart Rate`, sorted by number, which is searched without copying
-/// it.
+/// A table of numbers and names, in constant lines such as `180D Heart Rate`.
+///
+/// The lines are sorted by number, and are searched in place, without a copy.
 struct AssignedNumberTable: Sendable {
     private let kind: String
     private let parts: [StaticString]
@@ -13,7 +14,7 @@ struct AssignedNumberTable: Sendable {
         self.parts = parts
     }
 
-    /// The name of a number.
+    /// Returns the name of a number, or `nil` if the table does not contain it.
     func name(of number: UInt16) -> String? {
         for part in parts {
             // A binary search through the lines of the text.
@@ -33,7 +34,7 @@ struct AssignedNumberTable: Sendable {
         return nil
     }
 
-    /// The number of a name, in any accepted spelling.
+    /// Returns the number of a name in any accepted spelling, or `nil` if the table does not contain it.
     func number(named text: String) -> UInt16? {
         guard let identifier = AssignedIdentifier.bytes(of: text) else { return nil }
         if let number = number(of: identifier[...]) { return number }
@@ -46,7 +47,7 @@ struct AssignedNumberTable: Sendable {
         return number(of: rest) ?? (short + suffix.utf8 == rest ? number(of: short) : nil)
     }
 
-    /// Every name's identifier.
+    /// The identifiers of all names.
     var identifiers: [String] {
         parts.flatMap { part in
             let lines = Lines(part)
@@ -69,7 +70,7 @@ struct AssignedNumberTable: Sendable {
             var start = 0
             while start < lines.count {
                 let end = lines.end(of: start)
-                // Upper case differs from lower in one bit; digits do not have it, or both do.
+                // Upper case and lower case differ in one bit, which is set in all digits.
                 if end - start > 5, lines[start + 5] | 0x20 == first,
                     AssignedIdentifier(lines.name(from: start, to: end)).elementsEqual(identifier)
                 {
@@ -82,15 +83,15 @@ struct AssignedNumberTable: Sendable {
     }
 }
 
-/// The lines of a table, read through a pointer.
+/// The lines of a table, which are read through a pointer.
 ///
-/// A search for a late name visits every line, and in a debug build each step through a collection is a
-/// function call.
+/// In a debug build, each step through a collection would be a function call, and a search may visit every
+/// line.
 private struct Lines {
     let base: UnsafePointer<UInt8>
     let count: Int
 
-    /// Makes the lines of a constant, which is never moved or freed.
+    /// Makes the lines of a constant text, which is never moved or freed.
     init(_ part: StaticString) {
         base = part.utf8Start
         count = part.utf8CodeUnitCount
@@ -98,20 +99,20 @@ private struct Lines {
 
     subscript(position: Int) -> UInt8 { base[position] }
 
-    /// The position of the newline at the end of a line, or the end of the table.
+    /// Returns the position of the newline that ends a line, or the end of the table.
     func end(of start: Int) -> Int {
         guard let end = memchr(base + start, Int32(Self.newline), count - start) else { return count }
         return UnsafeRawPointer(end) - UnsafeRawPointer(base)
     }
 
-    /// The beginning of the line that contains a position.
+    /// Returns the beginning of the line that contains a position.
     func start(of position: Int, notBefore low: Int) -> Int {
         var start = position
         while start > low, base[start - 1] != Self.newline { start -= 1 }
         return start
     }
 
-    /// The number at the beginning of a line: four hexadecimal digits.
+    /// Returns the number at the beginning of a line, which has four hexadecimal digits.
     func number(at start: Int) -> UInt16 {
         var number: UInt16 = 0
         var position = start
@@ -122,7 +123,7 @@ private struct Lines {
         return number
     }
 
-    /// The name in a line, after the number and a space.
+    /// Returns the name in a line, which follows the number and a space.
     func name(from start: Int, to end: Int) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: base + start + 5, count: end - start - 5)
     }

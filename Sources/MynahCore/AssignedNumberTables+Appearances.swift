@@ -1,8 +1,8 @@
 extension AssignedNumberTables {
     /// Appearances (Assigned Numbers, 2.6).
     ///
-    /// Where two categories have a kind of one name, that of the broader one is named for its category too: a
-    /// `humidifier` is 0680, and 0602 is an `hvac-humidifier`.
+    /// If subcategories of two categories have the same name, the name of the more general category is added
+    /// to one of them: a `humidifier` is 0680, and 0602 is an `hvac-humidifier`.
     static let appearances: StaticString = """
         0000 Unknown
         0040 Phone

@@ -1,5 +1,5 @@
 extension AssignedNumberTables {
-    /// Characteristics up to 2AFF (Assigned Numbers, 3.8), those that the SIG has withdrawn among them.
+    /// Characteristics up to 2AFF (Assigned Numbers, 3.8), including those that the SIG has withdrawn.
     static let earlyCharacteristics: StaticString = """
         2A00 Device Name
         2A01 Appearance

@@ -1,6 +1,5 @@
 extension AssignedNumberTables {
-    /// Company identifiers that people meet in advertising (Assigned Numbers, 7.1), of the thousands that
-    /// there are.
+    /// The company identifiers that are common in advertising (Assigned Numbers, 7.1), out of thousands.
     static let companies: StaticString = """
         0000 Ericsson AB
         0001 Nokia Mobile Phones

@@ -1,10 +1,8 @@
 /// The SIG's numbers and names of services and descriptors (Assigned Numbers, 3.4 and 3.7), in the order of
 /// the numbers.
 ///
-/// Each table is one constant text, so that nothing is built when a program starts, and none is read until it
-/// is asked.
+/// Each table is one constant text, so it needs no initialization, and is read only when it is searched.
 enum AssignedNumberTables {
-    /// Services.
     static let services: StaticString = """
         1800 Generic Access
         1801 Generic Attribute
@@ -84,7 +82,6 @@ enum AssignedNumberTables {
         1860 Tire Pressure Monitoring System
         """
 
-    /// Descriptors.
     static let descriptors: StaticString = """
         2900 Characteristic Extended Properties
         2901 Characteristic User Description
@@ -112,7 +109,7 @@ enum AssignedNumberTables {
         2917 Cooking Trigger Setting
         """
 
-    /// Vendors' 128-bit UUIDs that most tools show by name.
+    /// Vendors' 128-bit UUIDs that most tools display by name.
     static let vendors: StaticString = """
         00001530-1212-EFDE-1523-785FEABCD123 Nordic Legacy DFU
         00001531-1212-EFDE-1523-785FEABCD123 Nordic Legacy DFU Control Point

@@ -1,4 +1,4 @@
-/// Finds the SIG's names for numbers, such as `heart-rate` for the service 180D.
+/// Converts between the SIG's numbers and their names, such as 180D and `heart-rate`.
 ///
 /// An identifier is the SIG's name in lower case with dashes. Other spellings are accepted too: the name
 /// itself (`Heart Rate`), underscores, the suffixes `-service` and `-characteristic`, and the SIG's own
@@ -12,22 +12,23 @@ public enum AssignedNumbers {
     private static let companies = AssignedNumberTable(kind: "company", AssignedNumberTables.companies)
     private static let appearances = AssignedNumberTable(kind: "appearance", AssignedNumberTables.appearances)
 
-    /// The service with this name.
+    /// Returns the service with this name, or `nil` if there is none.
     public static func service(named name: String) -> BluetoothUUID? {
         services.number(named: name).map { BluetoothUUID($0) }
     }
 
-    /// The characteristic with this name.
+    /// Returns the characteristic with this name, or `nil` if there is none.
     public static func characteristic(named name: String) -> BluetoothUUID? {
         characteristics.number(named: name).map { BluetoothUUID($0) }
     }
 
-    /// The descriptor with this name.
+    /// Returns the descriptor with this name, or `nil` if there is none.
     public static func descriptor(named name: String) -> BluetoothUUID? {
         descriptors.number(named: name).map { BluetoothUUID($0) }
     }
 
-    /// The UUID of a vendor's service or characteristic with this identifier.
+    /// Returns the UUID of a vendor's service or characteristic with this identifier, or `nil` if there is
+    /// none.
     package static func vendor(named name: String) -> BluetoothUUID? {
         AssignedNumberTables.vendors.withUTF8Buffer { table in
             table.split(separator: UInt8(ascii: "\n")).lazy
@@ -37,12 +38,12 @@ public enum AssignedNumbers {
         }
     }
 
-    /// Whether the SIG assigned a UUID to an attribute declaration: 2800 to 2803 (Assigned Numbers, 3.6).
+    /// Whether a UUID is that of an attribute declaration: 2800 to 2803 (Assigned Numbers, 3.6).
     package static func isDeclaration(_ uuid: BluetoothUUID) -> Bool {
         uuid.assignedNumber.map { (0x2800...0x2803).contains($0) } ?? false
     }
 
-    /// Whether the SIG assigned a UUID to a descriptor (3.7).
+    /// Whether a UUID is that of one of the SIG's descriptors (Assigned Numbers, 3.7).
     package static func isDescriptor(_ uuid: BluetoothUUID) -> Bool {
         uuid.assignedNumber.flatMap { descriptors.name(of: $0) } != nil
     }
@@ -57,8 +58,9 @@ public enum AssignedNumbers {
         displayName(of: uuid).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// Returns the SIG's or a vendor's name of a service, a characteristic or a descriptor, such as `Heart
-    /// Rate Measurement`, or `nil` if it has no name.
+    /// Returns the name of a service, a characteristic or a descriptor, such as `Heart Rate Measurement`.
+    ///
+    /// The name is assigned by the SIG or a vendor. Returns `nil` if there is none.
     package static func displayName(of uuid: BluetoothUUID) -> String? {
         guard let number = uuid.assignedNumber else { return vendorName(of: uuid) }
         return switch number {
@@ -68,12 +70,12 @@ public enum AssignedNumbers {
         }
     }
 
-    /// The identifier of an appearance, or `nil` if it has none.
+    /// Returns the identifier of an appearance, or `nil` if it has none.
     public static func appearanceName(of number: UInt16) -> String? {
         appearances.name(of: number).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// The name of a company, such as `Apple, Inc.`, or `nil` if it is not in this table.
+    /// Returns the name of a company, such as `Apple, Inc.`, or `nil` if it is not in this table.
     package static func companyName(of number: UInt16) -> String? { companies.name(of: number) }
 
     /// The identifiers of all services, in the order of their numbers.
@@ -85,7 +87,7 @@ public enum AssignedNumbers {
     /// The identifiers of all appearances, in the order of their numbers.
     package static var appearanceNames: [String] { appearances.identifiers }
 
-    /// The name in the vendors' table, in which each line begins with a UUID of 36 characters.
+    /// Returns a vendor's name from the table, whose lines begin with a UUID of 36 characters.
     private static func vendorName(of uuid: BluetoothUUID) -> String? {
         let wanted = uuid.in128Bits.description
         return AssignedNumberTables.vendors.withUTF8Buffer { table in

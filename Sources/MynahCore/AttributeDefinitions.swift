@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The identifier of an attribute in this process: a service, a characteristic's value or a descriptor.
 ///
-/// Each new definition gets its own key, which identifies the attribute in requests.
+/// Each new definition gets a unique key, which identifies the attribute in requests.
 public struct AttributeKey: Hashable, Sendable {
     private static let last = Lock<UInt32>(0)
 
@@ -22,17 +22,18 @@ public struct AttributeKey: Hashable, Sendable {
 public enum SecurityRequirement: String, Hashable, Sendable, CaseIterable {
     /// No security.
     case open
-    /// Encryption with any key; without it, the error is 0x05 or 0x0F.
+    /// An encrypted link; without it, the error is 0x05 or 0x0F.
     case encrypted
-    /// Encryption with an authenticated key; without it, the error is 0x05.
+    /// A link that is encrypted with an authenticated key; without it, the error is 0x05.
     case authenticated
-    /// Encryption with an authenticated 128-bit key of LE Secure Connections; without it, the error is 0x05.
+    /// A link that is encrypted with an authenticated 128-bit key of LE Secure Connections; without it, the
+    /// error is 0x05.
     case secure
     /// Authorization, which every paired central has; without it, the error is 0x08.
     case authorized
 }
 
-/// The security that reads, writes and notifications of an attribute require.
+/// The security that reads and writes of an attribute, and subscriptions to it, require.
 public struct AttributePermissions: Hashable, Sendable {
     /// The security for reads.
     public var read: SecurityRequirement
@@ -57,7 +58,9 @@ public struct AttributePermissions: Hashable, Sendable {
 
 /// The properties of a characteristic (Core Specification, Vol 3, Part G, 3.3.1.1 and 3.3.3.1).
 public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// The bits of the set: the low byte as in the declaration, the high byte as in the Extended Properties
+    /// The bits of the set.
+    ///
+    /// The low byte is that of the declaration, and the high byte that of the Extended Properties
     /// descriptor.
     public let rawValue: UInt16
 
@@ -72,7 +75,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let read = CharacteristicProperties(rawValue: 0x02)
     /// A central may write the value with a command, which gets no response (0x04).
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
-    /// A central may write the value with a request (0x08).
+    /// A central may write the value with a request, which gets a response (0x08).
     public static let write = CharacteristicProperties(rawValue: 0x08)
     /// The value can be notified (0x10).
     public static let notify = CharacteristicProperties(rawValue: 0x10)
@@ -110,7 +113,7 @@ public struct DescriptorDefinition: Hashable, Sendable {
     public var properties: CharacteristicProperties
     /// The security that reads and writes require.
     public var permissions: AttributePermissions
-    /// The value with which the radio answers reads by itself, or `nil` to ask the sink.
+    /// The value with which the radio itself answers reads, or `nil` to pass reads to the sink.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
@@ -132,14 +135,14 @@ public struct DescriptorDefinition: Hashable, Sendable {
 
 /// The rules for sending the values of a characteristic.
 package struct UpdateRules: Hashable, Sendable {
-    /// `true` if a value that is too long for a link is sent in pieces of ATT_MTU − 3 bytes.
+    /// `true` to send a value that is too long for a link in pieces of ATT_MTU − 3 bytes.
     ///
-    /// Otherwise its first bytes are sent (Core Specification, Vol 3, Part F, 3.4.7.1).
+    /// Otherwise, only its first bytes are sent (Core Specification, Vol 3, Part F, 3.4.7.1).
     package var isInPieces = false
     /// The centrals to which values are sent.
     package var subscription = Subscription.asked
 
-    /// Makes the usual rules: values are sent to subscribers, and cut if they are too long.
+    /// Makes the default rules: values are sent to subscribers, and truncated if they are too long.
     package init() {}
 
     /// The centrals to which values are sent.
@@ -170,19 +173,18 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var properties: CharacteristicProperties
     /// The security that each kind of access requires.
     public var permissions: AttributePermissions
-    /// The value with which the radio answers reads by itself, or `nil` to ask the sink.
+    /// The value with which the radio itself answers reads, or `nil` to pass reads to the sink.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
-    /// The descriptors, in order, without 0x2900 and 0x2902, which the radio adds.
+    /// The descriptors in order, without 0x2900 and 0x2902, which the radio adds.
     public var descriptors: [DescriptorDefinition]
     /// The rules for sending the values.
     package var updates = UpdateRules()
-    /// The key of the Client Characteristic Configuration, by which faults refer to it, or `nil` if no fault
-    /// does.
+    /// The key of the Client Characteristic Configuration, or `nil` if no fault refers to it.
     package var configurationKey: AttributeKey?
 
-    /// Makes a characteristic, without security requirements and with up to 512 bytes by default.
+    /// Makes a characteristic with values of up to 512 bytes, and without security requirements by default.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,

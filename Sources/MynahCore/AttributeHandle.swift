@@ -38,12 +38,12 @@ public import MynahSupport
     /// The next handle, or `nil` after the last one.
     @inlinable package var next: AttributeHandle? { self == .last ? nil : self + 1 }
 
-    /// The handle at a distance above this one; traps if it is not valid.
+    /// Returns the handle at a distance above this one; traps if it is not valid.
     @inlinable package static func + (handle: AttributeHandle, distance: Int) -> AttributeHandle {
         AttributeHandle(rawValue: UInt16(Int(handle.rawValue) + distance))
     }
 
-    /// The handle at a distance below this one; traps if it is not valid.
+    /// Returns the handle at a distance below this one; traps if it is not valid.
     @inlinable package static func - (handle: AttributeHandle, distance: Int) -> AttributeHandle {
         handle + -distance
     }
@@ -79,7 +79,7 @@ extension JSON {
     /// An attribute handle as a JSON number.
     package static func handle(_ handle: AttributeHandle) -> JSON { .integer(Int(handle.rawValue)) }
 
-    /// The JSON number as an attribute handle, or `nil` if it is not a valid one.
+    /// The JSON number as an attribute handle, or `nil` if it is not a valid handle.
     package var handleValue: AttributeHandle? {
         integerValue.flatMap { UInt16(exactly: $0) }.map { AttributeHandle(rawValue: $0) }
             .flatMap { $0 == .none ? nil : $0 }

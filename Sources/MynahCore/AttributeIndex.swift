@@ -1,4 +1,4 @@
-/// An index of a device's attributes by their UUIDs, for resolving many names.
+/// An index of a device's attributes by UUID, to resolve many names quickly.
 package struct AttributeIndex: Sendable {
     /// The attributes of the device.
     package let tree: AttributeTree
@@ -12,7 +12,7 @@ package struct AttributeIndex: Sendable {
         }
     }
 
-    /// The positions of attributes at a level with one of these UUIDs, in attribute order.
+    /// Returns the positions of the attributes at a level with one of these UUIDs, in attribute order.
     func positions(at level: AttributeTree.Level, of uuids: Set<BluetoothUUID>) -> [AttributeTree.Position] {
         let found = uuids.compactMap { positions[level]?[$0] }
         guard found.count > 1 else { return found.first ?? [] }

@@ -3,7 +3,8 @@ import MynahSupport
 /// The name of an attribute: `2A37`, `heart-rate-measurement`, `180D/2A37`, `180F~2/2A19`, `2A37/2901`, or
 /// `@18`, a handle.
 ///
-/// A step is a UUID or the SIG's name. With `~N`, it means the Nth matching attribute, in attribute order.
+/// Each step is a UUID or the SIG's name. `~N` after a step selects the Nth matching attribute, in attribute
+/// order.
 package struct AttributeName: Hashable, Sendable {
     /// The reason that a name is not valid or not found, as a sentence without its full stop.
     package struct Problem: Error, Hashable, Sendable {
@@ -16,7 +17,9 @@ package struct AttributeName: Hashable, Sendable {
         case steps([Step])
     }
 
-    /// A step of a name; it may mean several UUIDs, because the SIG uses some names for a service and a
+    /// A step of a name.
+    ///
+    /// A step may have several UUIDs, because the SIG uses some names for both a service and a
     /// characteristic.
     private struct Step: Hashable, Sendable {
         var uuids: Set<BluetoothUUID>
@@ -27,7 +30,7 @@ package struct AttributeName: Hashable, Sendable {
     package let text: String
     private let form: Form
 
-    /// Reads a name.
+    /// Parses a name.
     package init(parsing text: String) throws(Problem) {
         self.text = text
         if text.hasPrefix("@") {
@@ -49,7 +52,7 @@ package struct AttributeName: Hashable, Sendable {
 
     private static func step(_ text: String) throws(Problem) -> Step {
         let (word, ordinal) = try splitOrdinal(text)
-        // No name reads as a UUID, and to look for one takes long.
+        // No name has the form of a UUID, and searching for a name takes long.
         if let uuid = BluetoothUUID(word) { return Step(uuids: [uuid], ordinal: ordinal) }
         let uuids = Set(
             [
@@ -65,7 +68,7 @@ package struct AttributeName: Hashable, Sendable {
         return Step(uuids: uuids, ordinal: ordinal)
     }
 
-    /// Splits a step into its UUID or name, and the number after `~`, or `nil` if there is none.
+    /// Splits a step into its UUID or name, and the number after `~`, or `nil` if there is no number.
     package static func splitOrdinal(_ step: String) throws(Problem) -> (word: String, ordinal: Int?) {
         guard let tilde = step.lastIndex(of: "~") else { return (step, nil) }
         let digits = step[step.index(after: tilde)...]
@@ -77,21 +80,19 @@ package struct AttributeName: Hashable, Sendable {
 
     // MARK: - What it says
 
-    /// The possible types of the service in the name, or `nil` if it names no service.
-    ///
-    /// The name is interpreted as that of a characteristic.
+    /// The possible UUIDs of the service in this characteristic's name, or `nil` if it names no service.
     package var serviceTypes: Set<BluetoothUUID>? {
         guard case .steps(let steps) = form, steps.count > 1 else { return nil }
         return steps[0].uuids
     }
 
-    /// The possible types of the last step; empty if the name is a handle.
+    /// The possible UUIDs of the last step; empty if the name is a handle.
     package var types: Set<BluetoothUUID> {
         guard case .steps(let steps) = form else { return [] }
         return steps.last?.uuids ?? []
     }
 
-    /// `true` if a characteristic can have this name, and the name is not a handle.
+    /// `true` if this can be the name of a characteristic, and is not a handle.
     package var mayNameCharacteristic: Bool {
         guard case .steps(let steps) = form, steps.count < 3 else { return false }
         return !types.allSatisfy { AssignedNumbers.isDescriptor($0) }
@@ -103,7 +104,7 @@ package struct AttributeName: Hashable, Sendable {
     package struct Element: Hashable, Sendable {
         /// The type of the service, the characteristic or the descriptor.
         package var uuid: BluetoothUUID
-        /// The number of the attribute among those with the same type, counted from 1.
+        /// The number of the attribute among siblings with the same UUID, counted from 1.
         package var ordinal: Int
 
         /// Makes a step.
@@ -113,7 +114,7 @@ package struct AttributeName: Hashable, Sendable {
         }
     }
 
-    /// Whether this name matches the characteristic or descriptor at the end of a path that begins with a
+    /// Whether this name matches the characteristic or descriptor at the end of a path, which begins with a
     /// service.
     ///
     /// A handle never matches, because a path contains no handles.
@@ -133,13 +134,14 @@ package struct AttributeName: Hashable, Sendable {
 
     // MARK: - Resolving
 
-    /// The position of the characteristic or descriptor with this name; throws if there is none, or more than
-    /// one.
+    /// Returns the position of the characteristic or descriptor with this name.
+    ///
+    /// Throws if there is none, or more than one.
     package func resolve(in tree: AttributeTree) throws(Problem) -> AttributeTree.Position {
         try resolve(in: AttributeIndex(tree))
     }
 
-    /// Resolves the name with an index, without searching the whole device.
+    /// Resolves the name with an index instead of searching the whole device.
     package func resolve(in index: AttributeIndex) throws(Problem) -> AttributeTree.Position {
         let tree = index.tree
         let found = positions(in: index)
@@ -171,8 +173,9 @@ package struct AttributeName: Hashable, Sendable {
         self.form = form
     }
 
-    /// The matches of the first interpretation of the steps that has any; a characteristic is tried before a
-    /// descriptor.
+    /// Returns the matches of the first interpretation of the steps that has any.
+    ///
+    /// A characteristic is tried before a descriptor.
     private func positions(in index: AttributeIndex) -> [AttributeTree.Position] {
         let steps: [Step]
         switch form {
@@ -208,7 +211,7 @@ package struct AttributeName: Hashable, Sendable {
         return found
     }
 
-    /// The largest number of matches in a message.
+    /// The most matches that a message lists.
     private static let listed = 8
 
     private static func list(_ positions: [AttributeTree.Position], in tree: AttributeTree) -> String {

@@ -1,21 +1,19 @@
-/// A device's services, characteristics and descriptors in attribute order, in which attribute names are
-/// resolved.
+/// A device's services, characteristics and descriptors in attribute order.
+///
+/// Attribute names are resolved in this tree.
 package struct AttributeTree: Hashable, Sendable {
-    /// A service.
     package struct Service: Hashable, Sendable {
         /// The service's type.
         package var uuid: BluetoothUUID
         /// The characteristics, in order.
         package var characteristics: [Characteristic]
 
-        /// Makes a service.
         package init(uuid: BluetoothUUID, characteristics: [Characteristic] = []) {
             self.uuid = uuid
             self.characteristics = characteristics
         }
     }
 
-    /// A characteristic.
     package struct Characteristic: Hashable, Sendable {
         /// The characteristic's type.
         package var uuid: BluetoothUUID
@@ -24,7 +22,6 @@ package struct AttributeTree: Hashable, Sendable {
         /// The descriptors, in order.
         package var descriptors: [Descriptor]
 
-        /// Makes a characteristic.
         package init(uuid: BluetoothUUID, handle: AttributeHandle? = nil, descriptors: [Descriptor] = []) {
             self.uuid = uuid
             self.handle = handle
@@ -32,21 +29,19 @@ package struct AttributeTree: Hashable, Sendable {
         }
     }
 
-    /// A descriptor.
     package struct Descriptor: Hashable, Sendable {
         /// The descriptor's type.
         package var uuid: BluetoothUUID
         /// The attribute handle, or `nil` if it is not known.
         package var handle: AttributeHandle?
 
-        /// Makes a descriptor.
         package init(uuid: BluetoothUUID, handle: AttributeHandle? = nil) {
             self.uuid = uuid
             self.handle = handle
         }
     }
 
-    /// The position of a service, a characteristic or a descriptor, as indices.
+    /// The position of a service, a characteristic or a descriptor in the tree.
     package struct Position: Hashable, Sendable {
         /// The index of the service.
         package var service: Int
@@ -55,7 +50,6 @@ package struct AttributeTree: Hashable, Sendable {
         /// The index of the descriptor in its characteristic, or `nil` for a service or a characteristic.
         package var descriptor: Int?
 
-        /// Makes a position.
         package init(service: Int, characteristic: Int? = nil, descriptor: Int? = nil) {
             self.service = service
             self.characteristic = characteristic
@@ -79,11 +73,10 @@ package struct AttributeTree: Hashable, Sendable {
         case service, characteristic, descriptor
     }
 
-    /// The services.
     package let services: [Service]
-    /// The ordinals of the services, and of the characteristics of each service.
+    /// The numbers after `~` of the services, and of the characteristics of each service.
     ///
-    /// The ordinals are computed once, because a device may have thousands of attributes, and a caller may
+    /// The numbers are computed once, because a device may have thousands of attributes, and a caller may
     /// request all their names.
     private let serviceOrdinals: [Int?]
     private let characteristicOrdinals: [[Int?]]
@@ -95,7 +88,7 @@ package struct AttributeTree: Hashable, Sendable {
         characteristicOrdinals = services.map { Self.ordinals(of: $0.characteristics.map(\.uuid)) }
     }
 
-    /// The number of each UUID among equal ones, counted from 1, or `nil` if the UUID occurs only once.
+    /// Returns the number of each UUID among equal ones, counted from 1, or `nil` if it occurs only once.
     private static func ordinals(of uuids: [BluetoothUUID]) -> [Int?] {
         var counts: [BluetoothUUID: Int] = [:]
         let numbers = uuids.map { uuid in
@@ -106,7 +99,7 @@ package struct AttributeTree: Hashable, Sendable {
         return zip(uuids, numbers).map { counts[$0] == 1 ? nil : $1 }
     }
 
-    /// Makes a tree of services of another type, from functions that return their UUIDs and their parts.
+    /// Makes a tree from services of another type, with key paths or functions for their UUIDs and parts.
     package init<Whole, Part, Detail>(
         of services: [Whole],
         uuid: (
@@ -129,7 +122,7 @@ package struct AttributeTree: Hashable, Sendable {
             })
     }
 
-    /// All positions at a level, in attribute order.
+    /// Returns all positions at a level, in attribute order.
     func positions(at level: Level) -> [Position] {
         services.indices.flatMap { service -> [Position] in
             guard level != .service else { return [Position(service: service)] }
@@ -160,7 +153,7 @@ package struct AttributeTree: Hashable, Sendable {
 
     // MARK: - Names
 
-    /// The number after `~` in the name of an attribute, or `nil` if no sibling has the same UUID.
+    /// Returns the number after `~` in an attribute's name, or `nil` if no sibling has the same UUID.
     package func ordinal(of position: Position) -> Int? {
         guard let characteristic = position.characteristic else { return serviceOrdinals[position.service] }
         guard let descriptor = position.descriptor else {
@@ -170,7 +163,7 @@ package struct AttributeTree: Hashable, Sendable {
         return Self.ordinals(of: siblings)[descriptor]
     }
 
-    /// The unambiguous name of an attribute, from its service on: `180F~2/2A19`.
+    /// Returns the unambiguous name of an attribute, which starts with its service: `180F~2/2A19`.
     ///
     /// `text` converts a UUID to text; by default, with as few digits as possible.
     package func path(
@@ -180,13 +173,13 @@ package struct AttributeTree: Hashable, Sendable {
             .map { step(of: position.ancestor(at: $0), text) }.joined(separator: "/")
     }
 
-    /// The path, or `nil` if none of its steps needs a number.
+    /// Returns the path of an attribute, or `nil` if none of its steps needs a number.
     package func numberedPath(of position: Position) -> String? {
         let steps = Level.allCases.filter { $0.rawValue <= position.level.rawValue }
         return steps.contains { ordinal(of: position.ancestor(at: $0)) != nil } ? path(of: position) : nil
     }
 
-    /// The shortest unambiguous name of an attribute: its UUID, or else its path.
+    /// Returns the shortest unambiguous name of an attribute: its UUID, or else its path.
     package func shortName(
         of position: Position, text: (BluetoothUUID) -> String = { $0.shortest.description }
     ) -> String {

@@ -1,11 +1,12 @@
 import MynahSupport
 
-/// A Bluetooth UUID: its 128 bits, and the width in which it was written (Core Specification, Vol 3, Part B,
-/// 2.5.1).
+/// A Bluetooth UUID: its 128-bit value, and the width in which it was written (Core Specification, Vol 3,
+/// Part B, 2.5.1).
 ///
-/// A 16-bit or 32-bit number means `xxxxxxxx-0000-1000-8000-00805F9B34FB` with that number in the first
-/// digits. Two UUIDs with the same value are equal and have the same hash value, even if their widths differ.
-/// A UUID is sent in its own width: Apple sends a 16-bit UUID that was written in 128 bits as 128 bits.
+/// A 16-bit or 32-bit number means `xxxxxxxx-0000-1000-8000-00805F9B34FB` with the number in place of
+/// the `x` digits. Two UUIDs with the same value are equal and have the same hash value, even if their
+/// widths differ. A UUID is sent in its own width: Apple sends a 16-bit UUID that was written in 128 bits as
+/// 128 bits.
 public struct BluetoothUUID: Sendable {
     /// The width in which a UUID is written and sent.
     public enum Width: Int, Sendable, CaseIterable {
@@ -39,7 +40,7 @@ public struct BluetoothUUID: Sendable {
         self.init(high: UInt64(value) << 32 | Self.baseHigh, low: Self.baseLow, width: .bits32)
     }
 
-    /// Makes a UUID of 2, 4 or 16 bytes, least significant first, or returns `nil` for any other number of
+    /// Makes a UUID from 2, 4 or 16 bytes, least significant first; returns `nil` for another number of
     /// bytes.
     public init?(littleEndian bytes: some Collection<UInt8>) {
         var reader = ByteReader(Array(bytes))
@@ -58,9 +59,9 @@ public struct BluetoothUUID: Sendable {
         }
     }
 
-    /// Parses a UUID of 4, 8 or 32 hexadecimal digits; `nil` for any other text.
+    /// Parses a UUID of 4, 8 or 32 hexadecimal digits; returns `nil` for any other text.
     ///
-    /// The long form may have dashes, and the short ones may begin with `0x`.
+    /// The long form may have dashes, and the short forms may begin with `0x`.
     public init?(_ text: some StringProtocol) {
         var digits = Array(text.utf8)
         if digits.count == 6 || digits.count == 10, digits[0] == UInt8(ascii: "0"),
@@ -95,10 +96,10 @@ public struct BluetoothUUID: Sendable {
         self.width = width
     }
 
-    /// The same value written in 128 bits.
+    /// The same UUID in a width of 128 bits.
     package var in128Bits: BluetoothUUID { BluetoothUUID(high: high, low: low, width: .bits128) }
 
-    /// The same value in the smallest width that can hold it.
+    /// The same UUID in the smallest width that can hold the value.
     package var shortest: BluetoothUUID {
         guard let value = shortValue else { return self }
         return UInt16(exactly: value).map { BluetoothUUID($0) } ?? BluetoothUUID(value)
@@ -110,7 +111,7 @@ public struct BluetoothUUID: Sendable {
         return UInt32(truncatingIfNeeded: high >> 32)
     }
 
-    /// The SIG's 16-bit number, or `nil` if the UUID has none.
+    /// The 16-bit number, or `nil` if the UUID has no 16-bit form.
     package var assignedNumber: UInt16? { shortValue.flatMap { UInt16(exactly: $0) } }
 
     /// The bytes in the UUID's width, least significant first.
@@ -144,7 +145,7 @@ extension BluetoothUUID: Hashable {
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// Upper-case digits in the UUID's width, with dashes in the long form.
+    /// The hexadecimal digits in the UUID's width, in upper case, with dashes in the long form.
     public var description: String {
         let bytes = width == .bits128 ? bigEndianBytes : littleEndianBytes.reversed()
         let digits = Hex.encode(bytes)
@@ -159,7 +160,7 @@ extension BluetoothUUID: CustomStringConvertible {
 }
 
 extension BluetoothUUID: ExpressibleByStringLiteral {
-    /// Makes a UUID from a literal, as in `"180D"`; an invalid one is a programming error and traps.
+    /// Makes a UUID from a literal, as in `"180D"`; traps if the literal is not a UUID.
     public init(stringLiteral text: String) {
         guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is not a Bluetooth UUID") }
         self = uuid

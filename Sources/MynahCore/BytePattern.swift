@@ -4,10 +4,12 @@ import MynahSupport
 package struct BytePattern: Hashable, Sendable {
     /// The bytes; `nil` matches any byte.
     private var bytes: [UInt8?] = []
-    /// Whether any number of further bytes is allowed.
+    /// `true` if any number of bytes may follow.
     private var isOpen = false
 
-    /// Parses hexadecimal digits; two dots match any byte, and at the end any number of bytes.
+    /// Parses hexadecimal digits; returns `nil` for any other text.
+    ///
+    /// Two dots match any byte, and at the end any number of bytes.
     package init?(_ text: String) {
         var rest = text.utf8.filter { $0 != UInt8(ascii: " ") }[...]
         while let first = rest.popFirst() {

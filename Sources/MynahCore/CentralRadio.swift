@@ -1,19 +1,19 @@
 /// A radio in the central role: it scans, connects and sends ATT requests.
 ///
-/// The radio is an actor, whose executor the manager shares. Events are reported to the sink synchronously on
-/// that executor, in order. A request is a call that returns the answer. Requests to one peripheral are sent
-/// one at a time, in the order of the calls, as the Attribute Protocol requires (Core Specification, Vol 3,
-/// Part F, 3.3.2).
+/// The radio is an actor, whose executor the manager shares. Events are reported to the sink synchronously
+/// on that executor, in order. A request is a call that returns its result. Requests to one peripheral are
+/// sent one at a time, in the order of the calls, as the Attribute Protocol requires (Core Specification,
+/// Vol 3, Part F, 3.3.2).
 public protocol CentralRadio: Radio {
-    /// Starts the radio as a central. A radio that plays a peripheral already continues to do so.
+    /// Starts the radio's central role; a peripheral role that was started earlier continues.
     func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError)
 
     /// Ends every link and stops the radio, including its peripheral role.
     func stop() async
 
-    /// Ends every link at once, from any thread, and then stops the radio.
+    /// Ends every link at once, and then stops the radio; can be called on any thread.
     ///
-    /// Called when the manager was released.
+    /// The call is made when the manager is released.
     nonisolated func close()
 
     /// Starts a scan, or changes the options of the current one.
@@ -22,23 +22,23 @@ public protocol CentralRadio: Radio {
     /// Stops the scan.
     func stopScan() async
 
-    /// Connects to a device; without a timeout, this waits until the device is in range.
+    /// Connects to a device; without a timeout, the call waits until the device is in range.
     ///
-    /// Two devices have only one link. If the device has already connected as a central, that link is used.
+    /// Two devices have at most one link. If the device has already connected as a central, that link is
+    /// used.
     ///
     /// Throws `timedOut` if the timeout elapses. A cancelled task stops waiting.
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
 
-    /// Returns the identity address of a bonded device with this resolvable private address, or any other
-    /// address unchanged.
+    /// Returns the identity address of the bonded device that uses this resolvable private address.
     ///
-    /// Scan reports have the identity address of a bonded device (Core Specification, Vol 3, Part C,
-    /// 10.8.2.3).
+    /// Returns any other address unchanged. Scan reports have the identity address of a bonded device (Core
+    /// Specification, Vol 3, Part C, 10.8.2.3).
     func identity(of address: DeviceAddress) -> DeviceAddress
 
-    /// Returns the address from which a bonded device was last received, for any of its known addresses.
+    /// Returns the address that a bonded device used last, given any of its known addresses.
     ///
-    /// Any other address is returned unchanged.
+    /// Returns any other address unchanged.
     func addressOnAir(of address: DeviceAddress) -> DeviceAddress
 
     /// Ends a link.
@@ -47,10 +47,10 @@ public protocol CentralRadio: Radio {
     /// Reads the RSSI of the link, in dBm.
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8
 
-    /// Exchanges the ATT_MTU, at most once on each link, and returns it.
+    /// Exchanges the ATT_MTU unless that was done on this link already; returns the ATT_MTU.
     func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int
 
-    /// Discovers primary services: those of one type, or all with `nil`.
+    /// Discovers the primary services with this UUID, or all of them if it is `nil`.
     func discoverServices(
         _ uuid: BluetoothUUID?, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService]
@@ -79,34 +79,35 @@ public protocol CentralRadio: Radio {
     /// Reads several values of any length, with as few requests as possible.
     func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]]
 
-    /// Reads values of known lengths with one request, up to ATT_MTU − 1 bytes in all.
+    /// Reads values of known lengths with one request, and returns up to ATT_MTU − 1 bytes in all.
     func readConcatenated(
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [UInt8]
 
     /// Writes a value and waits for the response.
     ///
-    /// A value that is too long for one request is written in prepared parts, and each part is verified.
+    /// If the value is too long for one request, prepared writes are used, and each part is verified.
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError)
 
-    /// Whether a link has room for a write command now; if not, `readyToWrite` follows.
+    /// Whether a link can accept a write command now; if not, `readyToWrite` follows when it can.
     func hasRoomToWrite(to peer: Peer.ID) -> Bool
 
-    /// Writes with a command, which has no response; returns `false` if the link has no room, and then
-    /// `readyToWrite` follows.
+    /// Writes a value with a command, which has no response.
+    ///
+    /// Returns `false` if the link cannot accept the command now; `readyToWrite` follows when it can.
     func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool
 
-    /// Writes with a command that is signed with the key of the bond; returns `false` if the link has no
-    /// room, and then `readyToWrite` follows.
+    /// Writes a value with a command that is signed with the bond's key.
     ///
-    /// Throws `insufficientSecurity` if there is no key.
+    /// Returns `false` if the link cannot accept the command now; `readyToWrite` follows when it can. Throws
+    /// `insufficientSecurity` if there is no key.
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool
 
-    /// Pairs, or encrypts with the key of an earlier pairing.
+    /// Pairs with a peripheral, or encrypts the link with the key of an earlier pairing.
     func pair(_ peer: Peer.ID) async throws(RadioError)
 
     /// Deletes the bond with a peripheral; returns `false` if there is none.
@@ -115,8 +116,8 @@ public protocol CentralRadio: Radio {
 
     /// Opens an L2CAP channel to a PSM that a peripheral has published.
     ///
-    /// Throws `channelRefused`, `insufficientSecurity` if pairing may help, and `unsupported` if the radio
-    /// has no L2CAP channels.
+    /// Throws `channelRefused` if the peripheral refuses, `insufficientSecurity` if pairing may help, and
+    /// `unsupported` if the radio has no L2CAP channels.
     func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> any L2CAPChannel
 }
 
@@ -127,13 +128,13 @@ package protocol DeviceNameRadio: CentralRadio {
 }
 
 extension CentralRadio {
-    /// The address itself.
+    /// Returns the address unchanged.
     public func identity(of address: DeviceAddress) -> DeviceAddress { address }
 
-    /// The address itself.
+    /// Returns the address unchanged.
     public func addressOnAir(of address: DeviceAddress) -> DeviceAddress { address }
 
-    /// Stops the radio as soon as its executor is free.
+    /// Stops the radio asynchronously.
     public nonisolated func close() {
         Task(executorPreference: preferredExecutor) { await self.stop() }
     }

@@ -1,11 +1,11 @@
-/// A comparison of two values; the raw value is its sign in profiles and requests.
+/// A comparison of two values; the raw value is its operator in profiles and requests.
 package enum Comparison: String, CaseIterable, Hashable, Sendable {
     case equal = "==", notEqual = "!=", below = "<", atMost = "<=", above = ">", atLeast = ">="
 
-    /// The comparisons of ordered values, without equality.
+    /// The comparisons by order, without `==` and `!=`.
     package static let ordering: [Comparison] = [.below, .atMost, .above, .atLeast]
 
-    /// The comparison with this sign, or `nil` if the sign is not one of an order comparison.
+    /// Makes the comparison with this operator, or returns `nil` if it is not `<`, `<=`, `>` or `>=`.
     package init?(ordering sign: String) {
         guard let comparison = Self.ordering.first(where: { $0.rawValue == sign }) else { return nil }
         self = comparison
@@ -23,8 +23,9 @@ package enum Comparison: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Splits a text of the form `NAME SIGN OPERAND`, as in `power > 200`; `nil` if the text has another
-    /// form.
+    /// Splits a text such as `power > 200` into a name, an operator and an operand.
+    ///
+    /// Returns `nil` if the text has another form.
     package static func parts(of text: String) -> (name: String, comparison: Comparison, operand: String)? {
         let words = text.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, let comparison = Comparison(rawValue: words[1]) else { return nil }

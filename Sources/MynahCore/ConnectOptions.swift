@@ -11,7 +11,7 @@ public struct ConnectOptions: Hashable, Sendable {
     public var notifyOnNotification = false
     /// The delay before the system tries to connect (CBConnectPeripheralOptionStartDelayKey).
     public var startDelay: Duration = .zero
-    /// Whether the system connects again after the connection was lost
+    /// Whether the system connects again after the link was lost
     /// (CBConnectPeripheralOptionEnableAutoReconnect).
     public var autoReconnect = false
 

@@ -1,11 +1,12 @@
-/// The connection parameters that one side of a link requests, or the current ones, with a single interval
-/// (Core Specification, Vol 3, Part A, 4.20).
+/// The range of connection parameters that one side of a link requests.
+///
+/// For current parameters, both intervals are the same (Core Specification, Vol 3, Part A, 4.20).
 public struct ConnectionParameterRange: Hashable, Sendable {
     /// The shortest connection interval, in units of 1.25 ms.
     package var minimum: UInt16
     /// The longest connection interval, in units of 1.25 ms.
     package var maximum: UInt16
-    /// The number of connection events that the peripheral may skip.
+    /// The peripheral latency: the number of connection events that the peripheral may skip.
     package var latency: UInt16
     /// The supervision timeout, in units of 10 ms.
     package var timeout: UInt16
@@ -18,22 +19,19 @@ public struct ConnectionParameterRange: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// The unit of connection intervals.
     package static let intervalUnit = Duration.microseconds(1250)
     /// The unit of supervision timeouts.
     package static let timeoutUnit = Duration.milliseconds(10)
 
-    /// The shortest connection interval.
     package var shortestInterval: Duration { Self.intervalUnit * Int(minimum) }
-    /// The longest connection interval.
     package var longestInterval: Duration { Self.intervalUnit * Int(maximum) }
-    /// The supervision timeout.
     package var supervisionTimeout: Duration { Self.timeoutUnit * Int(timeout) }
-    /// The longest time between two connection events that the peripheral attends.
+    /// The longest time between two connection events in which the peripheral listens.
     package var longestSilence: Duration { longestInterval * (1 + Int(latency)) }
 
-    /// Whether the parameters are valid: within the limits of the specification, and with a supervision
-    /// timeout of more than twice `longestSilence`.
+    /// Whether the parameters are within the limits of the specification.
+    ///
+    /// The supervision timeout must be more than twice `longestSilence`.
     package var isValid: Bool {
         (6...3200).contains(minimum) && (6...3200).contains(maximum) && minimum <= maximum && latency <= 499
             && (10...3200).contains(timeout) && supervisionTimeout > longestSilence * 2
@@ -41,9 +39,9 @@ public struct ConnectionParameterRange: Hashable, Sendable {
 }
 
 extension ConnectionParameterRange {
-    /// The request for a latency: intervals of 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and a supervision
-    /// timeout of 6 s.
+    /// Makes the request for a latency.
     ///
+    /// The intervals are 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and the supervision timeout is 6 s.
     /// Apple documents no numbers; an iPhone accepts these from iOS 10 on.
     package init(_ latency: ConnectionLatency) {
         let (minimum, maximum): (UInt16, UInt16) =
@@ -58,7 +56,6 @@ extension ConnectionParameterRange {
 
 /// A report about the connection parameters of a link.
 public struct ConnectionParameterReport: Hashable, Sendable {
-    /// The content of a report.
     package enum Content: Hashable, Sendable {
         /// The peer requested other parameters, or answered a request.
         case requested(ConnectionParameterRequest)
@@ -75,9 +72,8 @@ public struct ConnectionParameterReport: Hashable, Sendable {
     }
 }
 
-/// A request for connection parameters, and its answer.
+/// A request for connection parameters, with its answer.
 package struct ConnectionParameterRequest: Hashable, Sendable {
-    /// The procedure of a request.
     package enum Procedure: String, Hashable, Sendable {
         /// The Connection Parameter Update Request of L2CAP.
         case l2cap
@@ -87,14 +83,13 @@ package struct ConnectionParameterRequest: Hashable, Sendable {
 
     /// The requested parameters.
     package var wanted: ConnectionParameterRange
-    /// The procedure of the request.
     package var procedure: Procedure
     /// Whether the parameters were accepted.
     package var isAccepted: Bool
-    /// The rule that the parameters violate, with a sentence about it.
+    /// The rule that the parameters violate, with its description.
     ///
-    /// The value is `nil` if the parameters were accepted, or if the peer refused them, which does not give a
-    /// reason.
+    /// The value is `nil` if the parameters were accepted. It is also `nil` if the peer refused them,
+    /// because the answer of a peer has no reason.
     package var refusal: ConnectionParameterRefusal?
 
     /// Makes a request with its answer.

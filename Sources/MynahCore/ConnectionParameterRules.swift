@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The reason that a side of a link refuses connection parameters.
+/// The reason that one side of a link refuses connection parameters.
 package struct ConnectionParameterRefusal: Hashable, Sendable {
     /// A rule that a request can violate; the raw value is its name in events.
     package enum Rule: String, Hashable, Sendable, CaseIterable {
@@ -12,7 +12,7 @@ package struct ConnectionParameterRefusal: Hashable, Sendable {
         case intervalMinimum
         /// The shortest interval must be a multiple of a unit.
         case intervalMultiple
-        /// The difference of the longest and the shortest interval must not be below a minimum.
+        /// The difference between the longest and the shortest interval must not be below a minimum.
         case intervalRange
         /// The latency must not exceed a maximum.
         case latency
@@ -24,34 +24,33 @@ package struct ConnectionParameterRefusal: Hashable, Sendable {
         case timeoutForSilence
     }
 
-    /// The rule.
     package var rule: Rule
     /// The condition that the request violates, without a full stop.
     package var message: String
 
-    /// Makes a refusal.
     package init(_ rule: Rule, _ message: String) {
         self.rule = rule
         self.message = message
     }
 }
 
-/// The rules by which a device accepts connection parameters that its peer requests.
+/// The rules that decide whether a device accepts connection parameters that its peer requests.
 package struct ConnectionParameterRules: Hashable, Sendable {
-    /// The limits of an iPhone in addition to those of the Core Specification (Apple's Accessory Design
+    /// An iPhone's limits in addition to those of the Core Specification (Apple's Accessory Design
     /// Guidelines, Connection Parameters).
     package struct Limits: Hashable, Sendable {
-        /// The range for the shortest interval of a request.
+        /// The allowed range of a request's shortest interval.
         package var shortestInterval: ClosedRange<Duration>
-        /// The shortest interval must be a multiple of this, in units of 1.25 ms.
+        /// The unit of which the shortest interval must be a multiple, in units of 1.25 ms.
         package var multiple: UInt16
         /// The smallest difference between the longest and the shortest interval.
         package var range: Duration
-        /// The interval that may be both the shortest and the longest, or `nil` if there is none.
+        /// An interval that may be both the shortest and the longest, despite `range`, or `nil` if there is
+        /// none.
         package var single: Duration?
-        /// The highest latency.
+        /// The highest peripheral latency.
         package var latency: UInt16
-        /// The supervision timeout.
+        /// The allowed range of the supervision timeout.
         package var supervisionTimeout: ClosedRange<Duration>
         /// The maximum of the longest interval × (latency + 1).
         package var longestSilence: Duration
@@ -60,7 +59,7 @@ package struct ConnectionParameterRules: Hashable, Sendable {
     /// The limits in addition to those of the Core Specification, or `nil` if there are none.
     package var limits: Limits?
 
-    /// Only the limits of the Core Specification.
+    /// The rules with only the limits of the Core Specification.
     package static let specification = ConnectionParameterRules()
 
     /// Makes rules with the limits of the Core Specification, and further limits.
@@ -68,7 +67,7 @@ package struct ConnectionParameterRules: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// The first rule that a request violates, or `nil` if the request is accepted.
+    /// Returns the first rule that a request violates, or `nil` if the request is accepted.
     package func refusal(of wanted: ConnectionParameterRange) -> ConnectionParameterRefusal? {
         guard wanted.isValid else {
             return .init(.specification, "the Core Specification does not allow these connection parameters")

@@ -1,15 +1,16 @@
-/// How a radio handles requests for services, depending on the kind of program that published them.
+/// The handling of requests to services, which depends on the kind of program that published them.
 package enum ServingMode: Hashable, Sendable {
-    /// Services of an accessory: a value that is too long for a link is an error.
+    /// The services of an accessory: a value that is too long for a link is an error.
     case accessory
-    /// Services of an iOS app: a value that is too long for a link is cut to `maximumUpdateValueLength`.
+    /// The services of an iOS app: a value that is too long for a link is cut to `maximumUpdateValueLength`.
     case app
-    /// Services of an app that are disabled, because the app is not in the foreground and has no background
-    /// mode: only static values can be read.
+    /// The disabled services of an app: only static values can be read.
+    ///
+    /// Services are disabled if the app is not in the foreground and has no background mode.
     case disabled
 }
 
-/// A radio whose links and bonds a test can control.
+/// A radio whose links and bonds can be controlled by a test.
 package protocol ControllableRadio: PeripheralRadio {
     /// Whether the link of a connected central is encrypted, or `nil` if the radio does not know.
     func isEncrypted(_ central: Peer.ID) -> Bool?
@@ -19,55 +20,55 @@ package protocol ControllableRadio: PeripheralRadio {
     /// Bonds that other programs made with the same adapter are not included.
     var bondedAddresses: [DeviceAddress] { get }
 
-    /// Deletes the bond with a device, which may be connected; returns `false` if there is none.
+    /// Deletes the bond with a device, even if it is connected; returns `false` if there is none.
     @discardableResult
     func forgetBond(with address: DeviceAddress) async throws(RadioError) -> Bool
 
-    /// Ends a central's link with a reason (Core Specification, Vol 4, Part E, 7.1.6).
+    /// Ends a central's link with this reason (Core Specification, Vol 4, Part E, 7.1.6).
     ///
     /// Throws `unsupported` if the radio cannot set the reason.
     func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError)
 
-    /// Sets a separate sink for the reads and writes of centrals; with `nil`, they go to the sink of all
-    /// other events.
+    /// Sets a separate sink for the reads and writes of centrals, or with `nil` removes it.
     ///
-    /// The sink stays until the radio stops. A layer around the radio that does not need to change requests
-    /// sets the sink above itself, so that requests bypass the layer.
+    /// The sink is used until the radio stops. A layer that wraps the radio, but does not change requests,
+    /// sets the sink of its own user here, so that requests bypass the layer.
     func setRequestSink(_ sink: (any RadioSink)?)
 
-    /// The central role of the same radio, or `nil` if it has none; a layer around the peripheral role does
-    /// not affect it.
+    /// The central role of the same radio, or `nil` if it has none.
+    ///
+    /// A layer that wraps the peripheral role does not affect the central role.
     nonisolated var centralRole: (any CentralRadio)? { get }
 
     // MARK: A phone's
 
-    /// `true` if the radio works, as far as it knows.
+    /// `true` if the radio is working, as far as it can know.
     ///
-    /// The value is `false` as soon as the radio is turned off or its controller is lost, before the radio
-    /// reports that.
+    /// The value becomes `false` as soon as the radio is turned off or its controller is lost, even before
+    /// the radio reports that.
     var isOn: Bool { get }
 
     /// Sets how requests for published services are handled; the default is `accessory`.
     func serve(_ services: [ServiceDefinition], as mode: ServingMode)
 
-    /// Stops using a link as a central. The link stays, because the peripheral has made it.
+    /// Stops using a link in the central role, but does not end it, because the peer has established it.
     func leave(_ peer: Peer.ID)
 }
 
 extension ControllableRadio {
-    /// Returns the radio itself if it has the central role, or `nil`.
+    /// The radio itself if it has the central role, or `nil` otherwise.
     package nonisolated var centralRole: (any CentralRadio)? { self as? any CentralRadio }
 
-    /// Returns `nil`, because the radio does not know.
+    /// Returns `nil`, because the state is not known.
     package func isEncrypted(_ central: Peer.ID) -> Bool? { nil }
 
-    /// Returns `true`, because the radio does not know more than it reports.
+    /// Returns `true`, because nothing is known before the radio reports it.
     package var isOn: Bool { true }
 
-    /// Does nothing, because the radio handles all services alike.
+    /// Does nothing, because all services are handled alike.
     package func serve(_ services: [ServiceDefinition], as mode: ServingMode) {}
 
-    /// Does nothing, because each role has links of its own.
+    /// Does nothing, because the two roles do not share links.
     package func leave(_ peer: Peer.ID) {}
 
     /// Throws `unsupported`.

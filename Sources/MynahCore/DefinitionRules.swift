@@ -1,7 +1,8 @@
-/// The rules for every batch of services on any radio.
+/// The rules that every batch of services must follow on any radio.
 package enum DefinitionRules {
-    /// Throws `servicesRefused` with the first violated rule, or `uuidNotAllowed` if an app may not publish
-    /// one of the services.
+    /// Throws `servicesRefused` if the services violate a rule.
+    ///
+    /// With `ofApp`, throws `uuidNotAllowed` if an app may not publish one of the services.
     package static func check(_ services: [ServiceDefinition], ofApp: Bool = false) throws(RadioError) {
         if ofApp { try AppleServices.check(services) }
         var keys: Set<AttributeKey> = []

@@ -1,18 +1,18 @@
 package import MynahSupport
 
-/// A number for comparisons in which whole numbers are exact: a `Double` has only 53 bits for them.
+/// A number whose comparisons are exact for integers, which a `Double` with its 53 bits is not.
 package enum ExactNumber: Hashable, Sendable, Comparable {
-    /// A whole number; any in the program has at most 64 bits.
+    /// An integer; all integers in the program have at most 64 bits.
     case whole(Int128)
-    /// Every other number.
+    /// Any other number.
     case fraction(Double)
 
-    /// Makes the exact value of a number.
+    /// Makes the exact value of a floating-point number.
     package init(_ number: Double) {
         self = Int128(exactly: number).map { .whole($0) } ?? .fraction(number)
     }
 
-    /// Makes the exact value of a number.
+    /// Makes the exact value of an integer.
     package init(_ number: some FixedWidthInteger) { self = .whole(Int128(number)) }
 
     /// Parses a number, or returns `nil` if the text is not a finite number.
@@ -26,7 +26,7 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
         }
     }
 
-    /// The number in JSON, or `nil` if the JSON is not a number.
+    /// Makes the number in a JSON value, or returns `nil` if that is not a number.
     package init?(_ json: JSON) {
         switch json {
         case .integer(let number): self.init(number)
@@ -56,7 +56,7 @@ package enum ExactNumber: Hashable, Sendable, Comparable {
         return one.double < other.double
     }
 
-    /// Compares two numbers; as with `Double`, NaN is neither below, nor above, nor equal to any number.
+    /// Whether the first number is at most the second; `false` if one of them is NaN.
     package static func <= (one: ExactNumber, other: ExactNumber) -> Bool {
         if case (.whole(let one), .whole(let other)) = (one, other) { return one <= other }
         return one.double <= other.double

@@ -1,14 +1,12 @@
 /// The rules that depend on the major version of iOS.
 package struct IOSVersion: Hashable, Sendable {
-    /// The major version.
     package let major: Int
 
-    /// Makes a version.
     package init(_ major: Int) {
         self.major = major
     }
 
-    /// The first version that can connect again by itself (`autoReconnect`).
+    /// The first version in which the system can reconnect automatically (`autoReconnect`).
     package static let autoReconnect = 17
 
     /// The first version that has connection events (`registerForConnectionEvents`).
@@ -20,17 +18,19 @@ package struct IOSVersion: Hashable, Sendable {
     /// The first version whose apps may use scenes.
     package static let scenes = 13
 
-    /// The first version in which an app with a Live Activity scans and advertises in the background as in
-    /// the foreground.
+    /// The first version in which a Live Activity lets an app scan and advertise in the background as in the
+    /// foreground.
     package static let liveActivityPrivileges = 26
 
     /// The first version that has AccessorySetupKit.
     package static let accessorySetup = 18
 
-    /// Whether an iPhone sends the overflow area in the scan response while all apps are in the background,
-    /// as in the captures of Herald.
+    /// Whether an iPhone sends the overflow area in the scan response while all apps are in the background.
+    ///
+    /// The captures of Herald show this.
     package var hidesOverflowArea: Bool { major >= 12 }
-    /// Whether changed UUIDs of a background app are advertised only in the foreground, as developers report.
+    /// Whether changed UUIDs of a background app are advertised only in the foreground, as developers
+    /// report.
     package var defersBackgroundChanges: Bool { major >= 14 }
     /// Whether the user decides which apps use Bluetooth.
     package var hasPermission: Bool { major >= Self.permission }
@@ -42,10 +42,11 @@ package struct IOSVersion: Hashable, Sendable {
     package var hasAccessorySetup: Bool { major >= Self.accessorySetup }
     /// Whether an app can register for connection events.
     package var hasConnectionEvents: Bool { major >= Self.connectionEvents }
-    /// Whether the system can connect again by itself if the app requests it.
+    /// Whether the system can reconnect automatically at the request of an app.
     package var hasAutoReconnect: Bool { major >= Self.autoReconnect }
-    /// The limits for connection parameters of an iPhone; the first version with each of them is an
-    /// assumption.
+    /// An iPhone's limits for connection parameters.
+    ///
+    /// The first version with each set of limits is an assumption.
     package var parameterLimits: ConnectionParameterRules.Limits {
         switch major {
         case ...9:
@@ -61,14 +62,16 @@ package struct IOSVersion: Hashable, Sendable {
                 single: .milliseconds(15), latency: 30, supervisionTimeout: .seconds(2)...(.seconds(6)),
                 longestSilence: .seconds(2))
         default:
-            // As quoted since 2025.
+            // As quoted from 2025 on.
             .init(
                 shortestInterval: .milliseconds(15)...(.seconds(2)), multiple: 12, range: .milliseconds(15),
                 single: .milliseconds(15), latency: 30, supervisionTimeout: .seconds(6)...(.seconds(18)),
                 longestSilence: .seconds(6))
         }
     }
-    /// The largest ATT_MTU that an iPhone offers, as measured; the value for iOS 10 is that of older phones.
+    /// The largest ATT_MTU that an iPhone offers, as measured.
+    ///
+    /// For iOS 10, the value is that of older phones.
     package var largestMTU: Int {
         switch major {
         case ...9: 158

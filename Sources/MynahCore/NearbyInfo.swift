@@ -1,14 +1,14 @@
 import MynahSupport
 
-/// Apple's Nearby Info, which iPhones advertise for one another.
+/// Apple's Nearby Info, which iPhones advertise to one another.
 ///
-/// Nearby Info is manufacturer-specific data of Apple with the type 0x10, a length, and five or six bytes:
-/// status and action, data flags and an authentication tag, as reverse engineered (furiousMAC, continuity).
-/// Apple does not document it.
+/// Nearby Info is manufacturer-specific data of Apple: the type 0x10, a length, and five or six bytes. These
+/// are status and action, data flags and an authentication tag. Apple does not document the format, which
+/// was reverse engineered (furiousMAC, continuity).
 package struct NearbyInfo: Hashable, Sendable {
     /// The type in Apple's data, which precedes the length.
     package static let type: UInt8 = 0x10
-    /// The numbers of bytes that were captured.
+    /// The possible numbers of bytes, as captured.
     package static let lengths = 5...6
 
     /// The bytes, without type and length.
@@ -19,7 +19,7 @@ package struct NearbyInfo: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Parses a structure of advertising data; `nil` if it contains something else than Nearby Info.
+    /// Parses an AD structure; returns `nil` if it does not contain Nearby Info.
     package init?(_ structure: ADStructure) {
         var reader = ByteReader(structure.data)
         guard structure.type == .manufacturerSpecificData, reader.readUInt16() == OverflowArea.company,
@@ -29,7 +29,7 @@ package struct NearbyInfo: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The structure on the air, of 11 or 12 bytes.
+    /// The AD structure, which has 11 or 12 bytes.
     package var structure: ADStructure {
         var writer = ByteWriter(capacity: 4 + bytes.count)
         writer.write(OverflowArea.company)

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A value that is given once and received once, in either order.
+/// A value that is set once and received once, in either order.
 struct OneShot<Value: Sendable>: Sendable {
     private enum State {
         case waiting
@@ -11,9 +11,9 @@ struct OneShot<Value: Sendable>: Sendable {
 
     private let state = Lock<State>(.waiting)
 
-    /// Calls `continuation` with the value once it is given, on the thread that gives it.
+    /// Calls `continuation` with the value, now or when it is set, on the thread that sets it.
     ///
-    /// A second call gets `fallback` at once, because the first one gets the value.
+    /// A second call receives `fallback` at once, because the first call receives the value.
     func whenGiven(otherwise fallback: Value, _ continuation: @escaping @Sendable (Value) -> Void) {
         let early: Value? = state.withLock { state in
             switch state {
@@ -29,7 +29,7 @@ struct OneShot<Value: Sendable>: Sendable {
         if let early { continuation(early) }
     }
 
-    /// Gives the value; returns `false`, and does nothing, if one was given before.
+    /// Sets the value; returns `false`, and does nothing, if it was set before.
     @discardableResult
     func give(_ value: Value) -> Bool {
         let (isFirst, continuation): (Bool, (@Sendable (Value) -> Void)?) = state.withLock { state in

@@ -1,18 +1,22 @@
-/// A question that pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
+/// An action that pairing requires of the device or its user (Core Specification, Vol 3, Part H, 2.3.5).
 public enum PairingStep: Hashable, Sendable {
     /// Show this passkey, 0 to 999,999, which the user enters on the other device; no answer is needed.
     case display(UInt32)
-    /// Compare this number with the one on the other device; the answer is `agreed` or `declined`, by default
-    /// `agreed`.
+    /// Compare this number with that of the other device.
+    ///
+    /// The answer is `agreed` or `declined`, by default `agreed`.
     case compare(UInt32)
-    /// Enter the passkey that the other device shows; the answer is `passkey` or `declined`, by default
-    /// `declined`.
+    /// Enter the passkey that the other device shows.
+    ///
+    /// The answer is `passkey` or `declined`, by default `declined`.
     case enter
-    /// Consent to pairing without a number; the answer is `agreed` or `declined`, by default `agreed`.
+    /// Consent to a pairing without a number.
+    ///
+    /// The answer is `agreed` or `declined`, by default `agreed`.
     case agree
 }
 
-/// The answer to a step of a pairing.
+/// The answer to a pairing step.
 public enum PairingAnswer: Hashable, Sendable {
     /// The user consents, or the numbers are equal.
     case agreed
@@ -23,7 +27,8 @@ public enum PairingAnswer: Hashable, Sendable {
 }
 
 extension PairingStep {
-    /// Returns the answer if it is possible for this step, or else an answer that declines.
+    /// Returns the answer, the step's default for `nil`, or `declined` for an answer that the step cannot
+    /// have.
     package func taking(_ answer: PairingAnswer?) -> PairingAnswer {
         switch (self, answer) {
         case (.enter, .passkey(let number)): .passkey(number)
@@ -33,12 +38,12 @@ extension PairingStep {
     }
 }
 
-/// The answer to a step of a pairing that is given after the handler has returned.
+/// The answer to a pairing step that is given after the handler has returned.
 ///
-/// A handler makes a reply, stores it and returns `.pairingLater(reply.pending)`. Each step needs a reply of
-/// its own. If a reply is dropped unanswered, the step is declined.
+/// A handler makes a reply, stores it and returns `.pairingLater(reply.pending)`. Each step needs its own
+/// reply. If a reply is released unanswered, the step is declined.
 public final class PendingPairingReply: Sendable {
-    /// The part for the radio, which the handler returns in `.pairingLater`.
+    /// The object for the radio, which the handler returns in `.pairingLater`.
     public let pending = PendingPairingAnswer()
 
     /// Makes a reply that is not answered yet.
@@ -48,7 +53,7 @@ public final class PendingPairingReply: Sendable {
         pending.reply.give(.declined)
     }
 
-    /// Answers the step, from any thread.
+    /// Answers the step; can be called on any thread.
     ///
     /// Only the first answer counts. Returns `false`, and does nothing, if an answer was given before.
     @discardableResult
@@ -57,15 +62,17 @@ public final class PendingPairingReply: Sendable {
     }
 }
 
-/// The radio's part of a `PendingPairingReply`, which does not keep the reply alive.
+/// The radio's part of a `PendingPairingReply`.
+///
+/// This is a separate object, so that a radio that holds it does not keep the reply alive.
 public final class PendingPairingAnswer: Sendable {
     fileprivate let reply = OneShot<PairingAnswer>()
 
     fileprivate init() {}
 
-    /// Calls `continuation` with the answer once it is given, on the thread that gives it.
+    /// Calls `continuation` with the answer, now or when it is given, on the thread that gives it.
     ///
-    /// If a handler returned this for a second step, that step is declined.
+    /// If a handler returned this object for a second step, that step is declined.
     package func whenAnswered(_ continuation: @escaping @Sendable (PairingAnswer) -> Void) {
         reply.whenGiven(otherwise: .declined, continuation)
     }

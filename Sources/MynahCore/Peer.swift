@@ -10,18 +10,18 @@ public struct DeviceAddress: Hashable, Sendable {
         case random
     }
 
-    /// The 48 bits; the first byte as written is the most significant.
+    /// The 48-bit address, whose first byte in text form is the most significant.
     public let value: UInt64
     /// The address type.
     public let kind: Kind
 
-    /// Makes an address from a number, of which only 48 bits are used.
+    /// Makes an address from the lower 48 bits of a number.
     public init(value: UInt64, kind: Kind) {
         self.value = value & 0xFFFF_FFFF_FFFF
         self.kind = kind
     }
 
-    /// Parses `AA:BB:CC:DD:EE:FF`; `nil` for any other text.
+    /// Parses `AA:BB:CC:DD:EE:FF`; returns `nil` for any other text.
     public init?(_ text: some StringProtocol, kind: Kind) {
         let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
         guard pairs.count == 6, pairs.allSatisfy({ $0.utf8.count == 2 }),
@@ -31,8 +31,9 @@ public struct DeviceAddress: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// Makes an address from six bytes as in packets, least significant first; `nil` for another number of
-    /// bytes.
+    /// Makes an address from six bytes, least significant first as in packets.
+    ///
+    /// Returns `nil` for another number of bytes.
     package init?(littleEndian bytes: [UInt8], kind: Kind) {
         guard bytes.count == 6 else { return nil }
         value = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -41,14 +42,14 @@ public struct DeviceAddress: Hashable, Sendable {
 }
 
 extension DeviceAddress {
-    /// Returns whether this address comes before another one, in an order that is the same in every process.
+    /// Whether this address comes before another one, in an order that is the same in every process.
     package func isBefore(_ other: DeviceAddress) -> Bool {
         (value, kind.rawValue) < (other.value, other.kind.rawValue)
     }
 }
 
 extension DeviceAddress: CustomStringConvertible {
-    /// `AA:BB:CC:DD:EE:FF`.
+    /// The address as text: `AA:BB:CC:DD:EE:FF`.
     public var description: String {
         String(unsafeUninitializedCapacity: 17) { buffer in
             for index in 0..<6 {
@@ -79,12 +80,11 @@ public struct Peer: Hashable, Sendable {
     package var id: ID
     /// The peer's address, or `nil` if the radio does not report it.
     package var address: DeviceAddress?
-    /// The peer's name, or `nil` if it has not told its name.
+    /// The peer's name, or `nil` if the name is not known.
     package var name: String?
     /// `true` if the peer is paired.
     package var isPaired: Bool
 
-    /// Makes a peer.
     package init(id: ID, address: DeviceAddress? = nil, name: String? = nil, isPaired: Bool = false) {
         self.id = id
         self.address = address

@@ -1,17 +1,18 @@
-/// The device's name, appearance and pairing capabilities, which do not depend on its services.
+/// The device's properties that do not depend on its services, such as its name, appearance and limits.
 public struct DeviceIdentity: Hashable, Sendable {
     /// The GAP device name.
     public var name: String
     /// The GAP appearance, or `nil` to use the radio's own.
     public var appearance: UInt16?
-    /// The IO capability that the device reports in pairing.
+    /// The IO capability that the device reports during pairing.
     public var ioCapability: IOCapability
-    /// The largest ATT_MTU that the device offers: 517 bytes fit a value of 512 with the longest header.
+    /// The largest ATT_MTU that the device offers; in 517 bytes, a value of 512 bytes fits with any header.
     package var largestMTU = 517
-    /// The number of connected centrals at which the device stops advertising, or `nil` if it never stops.
+    /// The number of connected centrals at which the device stops advertising, or `nil` if there is no
+    /// limit.
     package var largestCentralCount: Int?
-    /// The largest size of an encryption key that the device accepts, 7 to 16 bytes (Core Specification, Vol
-    /// 3, Part H, 2.3.4).
+    /// The largest size of an encryption key that the device accepts, from 7 to 16 bytes (Core
+    /// Specification, Vol 3, Part H, 2.3.4).
     package var largestKeySize = 16
     /// `false` if the device, as a central, does not confirm indications.
     package var confirmsIndications = true
@@ -25,7 +26,7 @@ public struct DeviceIdentity: Hashable, Sendable {
     /// The largest length of a name, in bytes (Core Specification, Vol 3, Part C, 12.1).
     package static let longestName = 248
 
-    /// Makes the identity of a device with a name, by default without display and keyboard.
+    /// Makes the identity of a device; by default, it has neither a display nor a keyboard.
     public init(name: String, appearance: UInt16? = nil, ioCapability: IOCapability = .noInputNoOutput) {
         self.name = name
         self.appearance = appearance
@@ -49,7 +50,7 @@ public enum IOCapability: String, Hashable, Sendable, CaseIterable {
 
 /// A batch of services that a radio has published.
 public struct PublishedServices: Hashable, Sendable {
-    /// The identifier of the batch.
+    /// The identifier of a batch.
     public struct ID: Hashable, Sendable {
         /// The number, which the radio assigned.
         package let rawValue: UInt32
@@ -60,9 +61,9 @@ public struct PublishedServices: Hashable, Sendable {
         }
     }
 
-    /// Names the batch.
+    /// The batch's identifier.
     package var id: ID
-    /// The attribute handles, as far as the radio reports them.
+    /// The handles of the attributes, as far as the radio reports them.
     public var handles: [AttributeKey: AttributeHandle]
 
     /// Makes a batch.
@@ -80,34 +81,35 @@ public enum SendResult: Hashable, Sendable {
     case full
 }
 
-/// A radio in the peripheral role: it advertises, and serves attributes.
+/// A radio in the peripheral role: it advertises and has a GATT server.
 ///
 /// Requests and events are passed to the sink synchronously on the radio's executor, in order.
 public protocol PeripheralRadio: Radio {
-    /// Starts the radio as this device, and returns its capabilities, which were not known before.
+    /// Starts the radio as this device, and returns the radio's capabilities.
     func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
 
-    /// Withdraws services and advertising, and restores the settings of the adapter.
+    /// Withdraws services and advertising, stops the radio, and restores the settings of the adapter.
     func stop() async
 
-    /// Removes everything from the air at once, from any thread, and then stops the radio, because its phone
-    /// was released.
+    /// Withdraws services and advertising at once, and then stops the radio; can be called on any thread.
+    ///
+    /// The call is made when the phone is released.
     nonisolated func close()
 
-    /// Turns Bluetooth off or on, as a user does. Links end; services and the advertisement are kept.
+    /// Turns Bluetooth off or on, as a user would; links end, but services and the advertisement are kept.
     ///
     /// Throws `unsupported` if other programs share the radio's adapter.
     func setPower(_ isOn: Bool) async throws(RadioError)
 
-    /// Publishes a batch of services in one registration.
+    /// Publishes a batch of services.
     ///
-    /// Services can include only services of the same batch, and other batches are not affected.
+    /// A service can include only services of the same batch. Other batches are not affected.
     func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices
 
     /// Withdraws a batch.
     func withdraw(_ services: PublishedServices.ID) async
 
-    /// Sets the value with which the radio answers reads by itself, or `nil` to ask the sink.
+    /// Sets the value with which the radio itself answers reads, or `nil` to pass reads to the sink.
     func setValue(_ value: [UInt8]?, of attribute: AttributeKey)
 
     /// Starts advertising, or changes the advertisement; returns the data that the radio actually sends.
@@ -116,7 +118,7 @@ public protocol PeripheralRadio: Radio {
     /// Stops advertising.
     func stopAdvertising() async
 
-    /// Sends a value to these subscribed centrals, or to all of them with `nil`.
+    /// Sends a value to the given subscribed centrals, or to all subscribers if `centrals` is `nil`.
     func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult
@@ -127,14 +129,13 @@ public protocol PeripheralRadio: Radio {
     /// The airtime and packets used since the radio was created, or `nil` if they are not known.
     var used: RadioUse? { get }
 
-    /// Publishes a PSM, to which centrals can open L2CAP channels, and returns it; `.channelOpened` reports
-    /// each channel.
+    /// Publishes a PSM to which centrals can open L2CAP channels, and returns the PSM.
     ///
-    /// With `isEncrypted`, the link must be encrypted first. Throws `unsupported` if the radio has no L2CAP
-    /// channels.
+    /// `.channelOpened` reports each channel. With `isEncrypted`, the link must be encrypted first. Throws
+    /// `unsupported` if the radio has no L2CAP channels.
     func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16
 
-    /// Unpublishes a PSM, and closes the channels that were opened to it.
+    /// Withdraws a PSM, and closes the channels that were opened to it.
     func unpublishL2CAPChannel(_ psm: UInt16)
 
     /// Requests connection parameters from a central; returns `false` if the central refuses.
@@ -146,7 +147,7 @@ public protocol PeripheralRadio: Radio {
 }
 
 extension PeripheralRadio {
-    /// Stops the radio as soon as its executor is free.
+    /// Stops the radio asynchronously.
     public nonisolated func close() {
         Task(executorPreference: preferredExecutor) { await self.stop() }
     }
@@ -181,9 +182,10 @@ extension PeripheralRadio {
     }
 }
 
-/// Receives a radio's events.
+/// A receiver of a radio's events.
 public protocol RadioSink: Sendable {
-    /// Handles an event. Called on the radio's executor. A read, or a write with a response, must be
-    /// answered.
+    /// Handles an event; called on the radio's executor.
+    ///
+    /// The result must answer a read, and a write with a response.
     func handle(_ event: RadioEvent) -> RadioAnswer
 }

@@ -4,9 +4,8 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var name: String
     /// The current address of the device, or `nil` if it is not known.
     public var address: DeviceAddress?
-    /// The capabilities of advertising.
     package var advertising = Advertising()
-    /// The subscription events that the radio reports, and how it sends values to subscribers.
+    /// The subscription events that the radio reports, and the ways in which it sends values.
     public var subscriptions = Subscriptions()
     /// The handling of writes by centrals.
     package var writes = Writes()
@@ -16,30 +15,30 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var publishesL2CAPChannels = true
     /// `true` if the radio can request connection parameters from a central.
     package var requestsConnectionLatency = true
-    /// The time limit for an answer, or `nil` for the 30 s of an ATT transaction.
+    /// The time limit for the answer to a request, or `nil` for the 30 s of an ATT transaction.
     package var answerDeadline: Duration?
-    /// `true` if the radio has a GATT server of its own, in which it can also publish an iPhone's services.
+    /// `true` if the radio has its own GATT server, in which it can also publish an iPhone's services.
     package var playsPhoneServices = true
-    /// `true` if the radio cuts a value that is too long for a link, and can send it in pieces instead.
+    /// `true` if the radio truncates a value that is too long for a link, and can send it in pieces instead.
     package var cutsValues = true
-    /// `true` if the radio can limit the number of centrals, its ATT_MTU and the size of its keys.
+    /// `true` if the radio can limit the number of centrals, the ATT_MTU and the size of encryption keys.
     package var limitsLinks = true
 
-    /// Makes the capabilities of a radio without limits.
+    /// Makes the capabilities of a radio without restrictions.
     package init(name: String) {
         self.name = name
     }
 
-    /// How a radio advertises.
     package struct Advertising: Hashable, Sendable {
         /// `true` if the radio sends exactly the given advertising bytes.
         package var isExact = true
         /// `true` if the radio uses the requested advertising interval.
         package var keepsInterval = true
-        /// The advice for making the radio use the requested interval, as the end of a sentence, or `nil` if
-        /// there is none.
+        /// The advice that makes the radio use the requested interval, or `nil` if there is none.
+        ///
+        /// The advice is the end of a sentence.
         package var intervalRemedy: String?
-        /// `true` if the radio can put requested fields into the scan response.
+        /// `true` if the radio can put any requested field into the scan response.
         package var placesScanResponse = true
         /// `true` if the radio can advertise a company or a service without data after its identifier.
         package var sendsEmptyData = true
@@ -48,7 +47,7 @@ public struct RadioCapabilities: Hashable, Sendable {
         package init() {}
     }
 
-    /// The subscription events that a radio reports, and how it sends values to subscribers.
+    /// The subscription events that a radio reports, and the ways in which it sends values.
     public struct Subscriptions: Hashable, Sendable {
         /// `true` if the radio reports which central subscribed or unsubscribed.
         public var namesSubscribers = true
@@ -61,17 +60,19 @@ public struct RadioCapabilities: Hashable, Sendable {
         /// `true` if the radio asks for the device's consent before a central subscribes.
         package var areAuthorized = true
 
-        /// Makes the capabilities of a radio that reports every central and can send to each.
+        /// Makes the capabilities of a radio that identifies every central, and can send to a single one.
         package init() {}
     }
 
-    /// How a radio handles the writes of centrals.
+    /// The handling of writes by centrals.
     package struct Writes: Hashable, Sendable {
-        /// `true` if the radio can refuse a write request to a characteristic that also accepts commands.
+        /// `true` if the radio can refuse a write request to a characteristic that also accepts write
+        /// commands.
         ///
-        /// A request that is longer than the characteristic's `maximumLength` is then refused with 0x0D.
+        /// If so, a request that is longer than the characteristic's `maximumLength` gets the error 0x0D.
         package var areRefusedBesideCommands = true
-        /// `true` if the radio can require security for write commands without also accepting write requests.
+        /// `true` if the radio can require security for write commands on a characteristic without write
+        /// requests.
         package var protectsCommandsAlone = true
         /// The longest write that the radio accepts, in bytes.
         package var maximumLength = GATT.maximumValueLength
@@ -88,7 +89,7 @@ public struct RadioCapabilities: Hashable, Sendable {
     package struct ErrorCodes: Hashable, Sendable {
         private var bits: [UInt64]
 
-        /// All codes from 0x01 on.
+        /// All codes except 0x00.
         package static let all = ErrorCodes((0x01...0xFF).map { UInt8($0) })
 
         /// Makes a set of these codes.

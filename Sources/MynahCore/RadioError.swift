@@ -1,4 +1,4 @@
-/// The error of a radio: a code for programs, a sentence that says what happened, and a remedy.
+/// An error of a radio: a code for programs, a message, and a remedy.
 public struct RadioError: Error, Hashable, Sendable {
     /// The kind of a radio error.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -22,15 +22,15 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let poweredOff = Code(rawValue: "poweredOff")
         /// bluetoothd or the host refused the services.
         public static let servicesRefused = Code(rawValue: "servicesRefused")
-        /// An app may not publish a service with this UUID; the code of the CBError is 8.
+        /// The service's UUID is reserved, so an app may not publish it (CBError 8).
         package static let uuidNotAllowed = Code(rawValue: "uuidNotAllowed")
         /// The radio refused the advertisement.
         public static let advertisementRefused = Code(rawValue: "advertisementRefused")
-        /// No advertising set is free.
+        /// All advertising sets are in use.
         public static let noAdvertisingSet = Code(rawValue: "noAdvertisingSet")
         /// The value is longer than the link or the attribute allows.
         public static let valueTooLong = Code(rawValue: "valueTooLong")
-        /// The attribute is not published, or has neither notifications nor indications.
+        /// The attribute is not published, or has neither of the properties `notify` and `indicate`.
         public static let unknownAttribute = Code(rawValue: "unknownAttribute")
         /// The radio does not support the request.
         public static let unsupported = Code(rawValue: "unsupported")
@@ -46,7 +46,7 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let timedOut = Code(rawValue: "timedOut")
         /// The call is not possible in the radio's state, for example before it was started.
         public static let invalidState = Code(rawValue: "invalidState")
-        /// Pairing failed: the keys, the security requirements or the numbers differ.
+        /// Pairing failed: the keys or numbers do not match, or the security requirements are not met.
         public static let pairingFailed = Code(rawValue: "pairingFailed")
         /// The peer refused the L2CAP channel.
         public static let channelRefused = Code(rawValue: "channelRefused")
@@ -60,9 +60,9 @@ public struct RadioError: Error, Hashable, Sendable {
 
     /// The kind of error.
     public var code: Code
-    /// A sentence that says what happened, without its full stop.
+    /// A sentence about what happened, without its full stop.
     public var message: String
-    /// A sentence or a command that says what to do, or `nil` if no remedy is known.
+    /// A sentence or command with advice, or `nil` if no remedy is known.
     public var remedy: String?
     /// The controller's error code (Core Specification, Vol 1, Part F, 1.3), or `nil` if the controller
     /// reported none.
@@ -78,6 +78,6 @@ public struct RadioError: Error, Hashable, Sendable {
 }
 
 extension RadioError: CustomStringConvertible {
-    /// The message, and the remedy after it.
+    /// The message, followed by the remedy.
     public var description: String { remedy.map { "\(message); \($0)" } ?? message }
 }

@@ -1,4 +1,4 @@
-/// A read of an attribute whose value the radio does not have.
+/// A read of an attribute whose value the radio does not store.
 public struct ReadRequest: Hashable, Sendable {
     /// The central that reads.
     public var central: Peer.ID
@@ -38,8 +38,9 @@ public struct WriteRequest: Hashable, Sendable {
     public var central: Peer.ID
     /// The parts, all or none of which are executed.
     public var parts: [Part]
-    /// Whether the central waits for a response; `false` for a command, or if the radio cannot refuse the
-    /// write.
+    /// `true` if the central waits for a response.
+    ///
+    /// The value is `false` for a write command, and if the radio cannot refuse the write.
     public var wantsResponse: Bool
 
     /// Makes a request.
@@ -76,36 +77,34 @@ public enum RadioState: String, Hashable, Sendable {
     case poweredOn
 }
 
-/// A warning for the user that does not stop the radio, and that is reported once.
+/// A warning for the user about a problem that does not stop the radio; each is reported once.
 public struct RadioWarning: Hashable, Sendable {
     /// A short name for programs, such as `intervalIgnored`.
     public var code: String
-    /// A sentence that says what happened, without its full stop.
+    /// A sentence about what happened, without its full stop.
     public var message: String
 
-    /// Makes a warning.
     package init(_ code: String, _ message: String) {
         self.code = code
         self.message = message
     }
 }
 
-/// An event that a radio reports to its sink, in the order in which events happened.
+/// An event of a radio; events are reported to the sink in the order in which they happened.
 public enum RadioEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
-    /// The radio's capabilities changed, for example because another daemon started.
+    /// The radio's capabilities changed, for example because another version of the daemon started.
     case capabilitiesChanged(RadioCapabilities)
     /// The daemon or the controller disappeared and may come back.
     case lost(RadioError)
-    /// The radio is back; services and advertising are restored.
+    /// The radio works again; services and advertising are restored.
     case recovered
     /// A central connected.
     case connected(Peer)
     /// A central's name, address or bond changed.
     case peerChanged(Peer)
-    /// The link of a central was lost: nothing was heard of it for the supervision timeout. `disconnected`
-    /// follows.
+    /// The link of a central was lost, because the supervision timeout elapsed; `disconnected` follows.
     case linkLost(Peer.ID)
     /// A central was disconnected.
     case disconnected(Peer.ID)
@@ -115,7 +114,7 @@ public enum RadioEvent: Sendable {
     case parameters(Peer.ID, ConnectionParameterReport)
     /// A central paired.
     case paired(Peer.ID)
-    /// Pairing has a question for the device.
+    /// Pairing requires an action of the device.
     case pairing(Peer.ID, PairingStep)
     /// A read that needs an answer.
     case read(ReadRequest)
@@ -125,17 +124,17 @@ public enum RadioEvent: Sendable {
     case refused(RefusedRequest)
     /// A write that needs an answer if `wantsResponse` is true.
     case write(WriteRequest)
-    /// A central subscribed; central and delivery are `nil` if the radio does not report them.
+    /// A central subscribed; the central and the delivery are `nil` if the radio does not report them.
     case subscribed(AttributeKey, Peer.ID?, Delivery?)
-    /// A central unsubscribed; `nil` if all have, or if the radio does not report which one.
+    /// A central unsubscribed; the central is `nil` if all have, or if the radio does not identify it.
     case unsubscribed(AttributeKey, Peer.ID?)
-    /// An indication was confirmed; the central is `nil` if the radio does not report it.
+    /// An indication was confirmed; the central is `nil` if the radio does not identify it.
     case confirmed(AttributeKey, Peer.ID?)
-    /// There is room again after `.full`.
+    /// Values can be sent again after `.full`.
     case readyToSend
     /// A central opened a channel to a published PSM.
     case channelOpened(any L2CAPChannel)
-    /// The advertising changed without a request.
+    /// The radio changed its advertising without a request.
     case advertisingChanged(AdvertisingReport)
     /// The radio has a warning.
     case warning(RadioWarning)
@@ -145,13 +144,15 @@ public enum RadioEvent: Sendable {
 public enum RadioAnswer: Sendable {
     /// No answer, because the event needs none.
     case none
-    /// The answer to a read, with the bytes from the request's offset on, or the answer to a write, without
+    /// The answer to a request.
+    ///
+    /// The answer to a read has the bytes from the request's offset on, and the answer to a write has no
     /// bytes.
     case answer(PendingReply.Outcome)
-    /// The answer to a request is given later, once.
+    /// The answer to a request is given later.
     case later(PendingAnswer)
     /// The answer to a step of a pairing.
     case pairing(PairingAnswer)
-    /// The answer to a step of a pairing is given later, once.
+    /// The answer to a pairing step is given later.
     case pairingLater(PendingPairingAnswer)
 }

@@ -1,37 +1,38 @@
-/// The time that packets take on LE 1M (Core Specification, Vol 6, Part B, 2.1), in microseconds.
+/// The airtime of packets on LE 1M (Core Specification, Vol 6, Part B, 2.1), in microseconds.
 package enum PacketTime {
-    /// The time from the end of a packet to the beginning of the next one of the same event (4.1.1).
+    /// The time between two packets of one event, T_IFS (Vol 6, Part B, 4.1.1).
     static let interFrameSpace = 150
-    /// An empty data PDU with preamble, access address, header and CRC, at 8 µs a byte.
+    /// The airtime of an empty data PDU with preamble, access address, header and CRC, at 8 µs a byte.
     static let emptyPDU = 8 * (1 + 4 + 2 + 3)
-    /// The message integrity check of an encrypted PDU with data (Vol 6, Part E, 1).
+    /// The airtime of the message integrity check of an encrypted data PDU (Vol 6, Part E, 1).
     static let messageIntegrityCheck = 8 * 4
 
-    /// An advertising event: on each of three channels, the PDU and the T_IFS in which a request may come.
+    /// Returns the airtime of an advertising event.
     ///
-    /// A host does not know of requests and scan responses.
+    /// On each of three channels, this is the PDU and one T_IFS. Scan requests and scan responses are not
+    /// included, because the host does not learn of them.
     static func advertisingEvent(dataLength: Int) -> Int {
         // The advertiser's address is before the data (2.3.1).
         3 * (emptyPDU + 8 * (6 + dataLength) + interFrameSpace)
     }
 }
 
-/// Measures one link: data PDUs are counted, and connection events are computed from the interval and the
-/// time.
+/// The use of one link: data PDUs are counted, and connection events are computed.
 ///
-/// A state machine without I/O; times are measured from any fixed time. In each connection event, the central
-/// and the peripheral each send at least one PDU, which is empty if there is no data (Vol 6, Part B, 4.5.1).
-/// The PDUs are assumed to fill as few such pairs as possible. A peripheral is assumed to skip as many events
-/// as its latency allows.
+/// The number of connection events follows from the interval and the time. This is a state machine without
+/// I/O; times are measured from any fixed time. In each connection event, the central and the peripheral
+/// each send at least one PDU, which is empty if there is no data (Vol 6, Part B, 4.5.1). The PDUs are
+/// assumed to need as few pairs of packets as possible. A peripheral is assumed to skip as many events as
+/// its latency allows.
 package struct LinkMeter: Hashable, Sendable {
-    /// Whether data PDUs have a message integrity check.
+    /// `true` if data PDUs have a message integrity check.
     package var isEncrypted = false
-    /// The largest length of sent data PDUs, in bytes (4.5.10).
+    /// The longest data PDU that is sent, in bytes (Vol 6, Part B, 4.5.10).
     private var sentLength = 27
     private var receivedLength = 27
-    /// The time between two connection events that the device attends, or `nil` if it is not known.
+    /// The time between two connection events in which the device takes part, or `nil` if it is not known.
     private var interval: Duration?
-    /// The time at which the link, or its current interval, began.
+    /// The start of the link, or of its current interval.
     private var since: Duration
     /// The number of connection events before `since`.
     private var events = 0.0
@@ -42,39 +43,37 @@ package struct LinkMeter: Hashable, Sendable {
     /// The airtime of data PDUs so far, in microseconds.
     private var dataAirtime = 0
 
-    /// Makes the meter of a link that begins.
+    /// Makes the meter of a new link.
     package init(interval: Duration? = nil, at now: Duration = .zero) {
         self.interval = Self.known(interval)
         since = now
     }
 
-    /// The interval, or `nil` for an interval of 0, which a controller reports if it does not know it.
+    /// Returns the interval, or `nil` if it is 0, which a controller reports for an unknown interval.
     private static func known(_ interval: Duration?) -> Duration? {
         interval.flatMap { $0 > .zero ? $0 : nil }
     }
 
-    /// Notes a new connection interval.
-    ///
-    /// If the interval is not known, the previous one is kept.
+    /// Sets a new connection interval; an unknown interval is ignored.
     package mutating func change(interval new: Duration, at now: Duration) {
         guard let new = Self.known(new) else { return }
         (events, linked) = (events(at: now), linked(at: now))
         (interval, since) = (new, now)
     }
 
-    /// Notes new largest lengths of data PDUs.
+    /// Sets the longest data PDUs that are sent and received, in bytes.
     package mutating func change(sentLength: Int, receivedLength: Int) {
         (self.sentLength, self.receivedLength) = (max(27, sentLength), max(27, receivedLength))
     }
 
-    /// Counts the bytes of an L2CAP PDU that was sent.
+    /// Counts the data PDUs of a sent L2CAP PDU, whose length is `count` bytes.
     package mutating func sent(_ count: Int) {
         let packets = (count + sentLength - 1) / sentLength
         packetsSent &+= packets
         add(packets, count)
     }
 
-    /// Counts the bytes of an L2CAP PDU that was received.
+    /// Counts the data PDUs of a received L2CAP PDU, whose length is `count` bytes.
     package mutating func received(_ count: Int) {
         let packets = (count + receivedLength - 1) / receivedLength
         packetsReceived &+= packets
@@ -92,7 +91,7 @@ package struct LinkMeter: Hashable, Sendable {
 
     private func linked(at now: Duration) -> Duration { linked + now - since }
 
-    /// The use so far; the airtime is not known before a connection interval is.
+    /// Returns the use so far; without a known connection interval, the airtime is missing.
     package func use(at now: Duration) -> AirUse {
         var use = AirUse()
         use.linked = linked(at: now)
@@ -101,7 +100,7 @@ package struct LinkMeter: Hashable, Sendable {
         let events = events(at: now)
         let pairs = max(events, Double(packetsSent), Double(packetsReceived))
         let empty = 2 * pairs - Double(packetsSent + packetsReceived)
-        // Between the two of a pair, and between the pairs of one event.
+        // There is a T_IFS between the two packets of a pair, and between the pairs of one event.
         let spaces = pairs + (pairs - events)
         use.airtime = .microseconds(
             Double(dataAirtime) + empty * Double(PacketTime.emptyPDU)
@@ -110,42 +109,43 @@ package struct LinkMeter: Hashable, Sendable {
     }
 }
 
-/// Measures a controller's advertising and scanning, and collects the use of its links.
+/// The use of a controller's advertising and scanning, and the collected use of its links.
 ///
-/// A state machine without I/O; times are measured from any fixed time.
+/// This is a state machine without I/O; times are measured from any fixed time.
 package struct RadioMeter: Sendable {
     /// A controller's advertising and scanning.
     package struct Activity: Hashable, Sendable {
-        /// Advertising.
+        /// An advertising set.
         package struct Advertising: Hashable, Sendable {
             /// The advertising interval, without the random delay.
             package var interval: Duration
-            /// The number of bytes of the advertising data.
+            /// The length of the advertising data, in bytes.
             package var dataLength: Int
 
-            /// Makes the data of an advertising set.
+            /// Makes an advertising set.
             package init(interval: Duration, dataLength: Int) {
                 self.interval = interval
                 self.dataLength = dataLength
             }
         }
 
-        /// The sets that are being advertised, without those whose interval is not known.
+        /// The sets that are being advertised, except those whose interval is not known.
         package var advertising: [Advertising] = []
-        /// The fraction of the time in which a scan listens: its window divided by its interval.
+        /// The fraction of time in which the scanner listens: the scan window divided by the scan interval.
         package var scanning = 0.0
         /// The fraction of the time in which the radio listens as an initiator.
         package var initiating = 0.0
 
-        /// Makes the data of a radio without activity.
+        /// Makes the activity of a radio that does nothing.
         package init() {}
     }
 
     /// The mean of the random delay of 0 to 10 ms that is added to each advertising interval (Vol 6, Part B,
     /// 4.4.2.2).
     private static let meanDelay = Duration.milliseconds(5)
-    /// The number of ended links that are kept separately, because the end of a link is reported to its app a
-    /// little later.
+    /// The number of ended links whose use is kept separately.
+    ///
+    /// The end of a link is reported to its app a little later than it is counted here.
     private static let endedLimit = 64
 
     private var activity = Activity()
@@ -153,10 +153,10 @@ package struct RadioMeter: Sendable {
     private var total = RadioUse()
     private var ended: [(link: Peer.ID, use: AirUse)] = []
 
-    /// Makes a meter that has not measured anything yet.
+    /// Makes a meter with no use.
     package init() {}
 
-    /// Sets the activity of the controller for the time from `now` on.
+    /// Sets the activity of the controller from `now` on.
     package mutating func setActivity(_ new: Activity, at now: Duration) {
         guard new != activity else { return }
         total = beside(at: now)
@@ -169,9 +169,9 @@ package struct RadioMeter: Sendable {
         ended.append((link, use))
     }
 
-    /// The totals, including the use of the current links.
+    /// Returns the totals, including the use of the given current links.
     ///
-    /// A peer that connects again may have the identifier of its former link.
+    /// A peer that connects again may have the same identifier as before.
     package func use(of links: [(link: Peer.ID, use: AirUse)], at now: Duration) -> RadioUse {
         var use = beside(at: now)
         for (link, own) in ended + links {

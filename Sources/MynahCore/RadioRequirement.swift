@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// A capability that a device needs of its radio, and the location of the declaration that needs it.
+/// A capability that a device needs from its radio, with the location of the declaration that needs it.
 ///
-/// `Location` is the caller's type: a line of a profile, or a line of a program.
+/// `Location` is a type of the caller, such as a line of a profile or of a program.
 package struct RadioRequirement<Location: Sendable>: Sendable {
     /// The capability that the device needs.
     package var need: RadioNeed
@@ -11,7 +11,6 @@ package struct RadioRequirement<Location: Sendable>: Sendable {
     /// The location of the declaration.
     package var location: Location
 
-    /// Makes a requirement.
     package init(_ need: RadioNeed, of subject: String, at location: Location) {
         self.need = need
         self.subject = subject
@@ -25,21 +24,22 @@ package enum RadioNeed: Hashable, Sendable {
     case readError(ATTError)
     /// Answer a write with this error.
     case writeError(ATTError)
-    /// Answer a write with this error; a behavior does so if its control point is written without a
-    /// subscription.
+    /// Answer a write with this error.
+    ///
+    /// A behavior does so if a central writes to its control point without a subscription.
     case behaviorError(ATTError)
-    /// Answer write requests with an error on a characteristic that also accepts commands.
+    /// Answer write requests with an error on a characteristic that also accepts write commands.
     case refusalBesideCommands
-    /// Wait for an answer to write requests on a characteristic that also accepts commands.
+    /// Delay the answer to write requests on a characteristic that also accepts write commands.
     case answersBesideCommands
     /// Answer write requests of more than this number of bytes with 0x0D on a characteristic that also
-    /// accepts commands.
+    /// accepts write commands.
     case lengthLimitBesideCommands(Int)
     /// Accept writes of up to this many bytes.
     case writes(Int)
     /// Accept long writes, in prepared parts, of up to this many bytes.
     case longWrites(Int)
-    /// Require security for commands without also accepting write requests.
+    /// Require security for write commands on a characteristic without write requests.
     case protectedCommands
     /// Ask for the device's consent before a central subscribes.
     case authorizedSubscriptions
@@ -49,11 +49,11 @@ package enum RadioNeed: Hashable, Sendable {
     case advertisedWidth(BluetoothUUID)
     /// Advertise a company or a service without data after its identifier.
     case emptyAdvertisingData
-    /// Advertise the given content, which only a radio can that sends exactly the given bytes.
+    /// Advertise the named content, which requires a radio that sends exactly the given bytes.
     case exactAdvertising(String)
     /// Put fields other than the name into the scan response.
     case scanResponseFields
-    /// Have an iPhone's own services in the GATT server.
+    /// Publish an iPhone's own services in the GATT server.
     case phoneServices
     /// Publish L2CAP channels.
     case channels
@@ -61,13 +61,13 @@ package enum RadioNeed: Hashable, Sendable {
     case noServiceChanged
     /// Request connection parameters from centrals.
     case connectionParameters
-    /// Stop advertising at a number of connected centrals.
+    /// Stop advertising at a certain number of connected centrals.
     case limitedCentrals
-    /// Offer a smaller ATT_MTU than the radio's.
+    /// Offer a smaller ATT_MTU than the radio's own.
     case limitedMTU
     /// Limit the size of encryption keys.
     case limitedKeySize
-    /// To say of a link that has ended whether it was lost.
+    /// Report whether a link that has ended was lost.
     case lostLinks
     /// Send values to centrals that have not subscribed.
     case unaskedValues
@@ -79,16 +79,16 @@ package enum RadioNeed: Hashable, Sendable {
 package struct RadioShortcoming<Location: Sendable>: Sendable {
     /// The requirement that the radio does not meet.
     package var requirement: RadioRequirement<Location>
-    /// `true` if the device would behave differently than requested.
+    /// `true` if the device would behave differently from the request.
     ///
-    /// Otherwise, a part of the requested behavior is missing, which is reported.
+    /// Otherwise, only a part of the requested behavior is missing, and the run reports that.
     package var isFatal: Bool
-    /// A sentence about the missing capability with advice, without its full stop.
+    /// A sentence about the missing capability, with advice, without its full stop.
     package var message: String
 }
 
 extension RadioCapabilities {
-    /// The requirements that the radio does not meet, in order.
+    /// Returns the requirements that the radio does not meet, in order.
     package func shortcomings<Location>(
         _ requirements: some Sequence<RadioRequirement<Location>>
     ) -> [RadioShortcoming<Location>] {
@@ -148,7 +148,7 @@ extension RadioCapabilities {
                 \(length); set maxLength: \(writes.maximumLength)
                 """
             )
-        // Of what no single write can carry either, that has been said.
+        // If a single write cannot have this length either, that is already reported.
         case .longWrites(let length)
         where length > writes.maximumLongLength && length <= writes.maximumLength:
             (

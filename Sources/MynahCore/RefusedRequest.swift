@@ -1,4 +1,4 @@
-/// A request that was answered with an error before it reached the program.
+/// A request that was refused with an error before it reached the program.
 public struct RefusedRequest: Hashable, Sendable {
     /// The kind of request.
     public enum Access: String, Hashable, Sendable {
@@ -29,8 +29,8 @@ public struct RefusedRequest: Hashable, Sendable {
         /// Another reason, which the error describes.
         case other
 
-        /// Finds the reason for an error with which a radio refuses a request (Core Specification, Vol 3,
-        /// Part F, 3.4.1.1).
+        /// Makes the reason for an error with which a radio has refused a request (Core Specification, Vol
+        /// 3, Part F, 3.4.1.1).
         package init(_ error: ATTError) {
             self =
                 switch error {
@@ -52,12 +52,12 @@ public struct RefusedRequest: Hashable, Sendable {
     public var attribute: AttributeKey
     /// The kind of request.
     public var access: Access
-    /// The ATT error of the answer.
+    /// The ATT error of the response.
     public var error: ATTError
-    /// The reason.
+    /// The reason for the error.
     public var reason: Reason
 
-    /// Makes a refusal; by default, the reason follows from the error.
+    /// Makes a refused request; by default, the reason is derived from the error.
     package init(
         central: Peer.ID, attribute: AttributeKey, access: Access, error: ATTError, reason: Reason? = nil
     ) {

@@ -18,22 +18,22 @@ package enum RelaunchCause: String, Hashable, Sendable, CaseIterable {
     case restart
 }
 
-/// Whether the system relaunches an app for a Bluetooth event.
+/// The rule for whether the system relaunches an app for a Bluetooth event.
 ///
-/// The raw value is the text in the article's table.
+/// The raw value is the text in the table of Apple's article.
 package enum RelaunchRule: String, Hashable, Sendable, CaseIterable {
     case yes
     case afterUnlock = "after the first unlock"
-    /// Relaunched only if the app set up its accessories with AccessorySetupKit.
+    /// The app is relaunched only if it has set up its accessories with AccessorySetupKit.
     case accessorySetupKit = "only with AccessorySetupKit"
     case no
 
-    /// Whether an app that does not use AccessorySetupKit is relaunched, at least after the phone is
-    /// unlocked.
+    /// Whether an app without AccessorySetupKit is relaunched, at least after the phone is unlocked.
     package var allowsRelaunch: Bool { self == .yes || self == .afterUnlock }
 
-    /// Whether an app is relaunched, at least after the phone is unlocked; `usesIt` tells whether it uses
-    /// AccessorySetupKit.
+    /// Whether an app is relaunched, at least after the phone is unlocked.
+    ///
+    /// `usesIt` is `true` if the app uses AccessorySetupKit.
     package func allowsRelaunch(withAccessorySetup usesIt: Bool) -> Bool {
         allowsRelaunch || usesIt && self == .accessorySetupKit
     }
@@ -43,7 +43,7 @@ extension IOSVersion {
     /// The versions of iOS that changed the rules for relaunching.
     package static let relaunchVersions = [7, 11, 26]
 
-    /// Whether the system relaunches an app with state restoration that was terminated for this reason.
+    /// Returns the rule for relaunching an app with state restoration after this cause.
     ///
     /// The rules up to iOS 10 and from iOS 11 on are those of Technical Q&A QA1962. The current rules are
     /// those of technote TN3115, whose note 5 describes the changes of iOS 26. QA1962 does not mention
@@ -55,7 +55,7 @@ extension IOSVersion {
             case .terminated, .crash: [.yes, .yes, .yes]
             case .quit: [.no, .no, .accessorySetupKit]
             case .controlCenterOff: [.no, .yes, .accessorySetupKit]
-            // Note 3: an Airplane Mode that leaves Bluetooth on is no cause.
+            // Note 3: if Airplane Mode leaves Bluetooth on, it is not a cause.
             case .settingsOff, .airplaneMode: [.no, .no, .no]
             case .restart: [.no, .afterUnlock, .afterUnlock]
             }

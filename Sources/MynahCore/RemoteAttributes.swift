@@ -7,7 +7,6 @@ public struct RemoteService: Hashable, Sendable {
     /// The handle range of the service.
     public var handles: ClosedRange<AttributeHandle>
 
-    /// Makes a service.
     package init(uuid: BluetoothUUID, isPrimary: Bool = true, handles: ClosedRange<AttributeHandle>) {
         self.uuid = uuid
         self.isPrimary = isPrimary
@@ -25,10 +24,9 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     public var declaration: AttributeHandle
     /// The handle of the value.
     public var handle: AttributeHandle
-    /// The last handle of the characteristic.
+    /// The last attribute handle of the characteristic.
     public var end: AttributeHandle
 
-    /// Makes a characteristic.
     package init(
         uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: AttributeHandle,
         handle: AttributeHandle,
@@ -41,7 +39,7 @@ public struct RemoteCharacteristic: Hashable, Sendable {
         self.end = end
     }
 
-    /// The possible handles of the descriptors, or `nil` if there is no room for a descriptor.
+    /// The handles that descriptors can have, or `nil` if there can be no descriptor.
     package var descriptorHandles: ClosedRange<AttributeHandle>? {
         handle < end ? (handle + 1)...end : nil
     }
@@ -54,7 +52,6 @@ public struct RemoteDescriptor: Hashable, Sendable {
     /// The descriptor's attribute handle.
     public var handle: AttributeHandle
 
-    /// Makes a descriptor.
     package init(uuid: BluetoothUUID, handle: AttributeHandle) {
         self.uuid = uuid
         self.handle = handle

@@ -15,8 +15,8 @@ extension RequestError: CustomStringConvertible {
         }
     }
 
-    /// Whether pairing may help: the error is 0x05, 0x0F or 0x0C (Core Specification, Vol 3, Part C, 10.3.2),
-    /// or a channel requires security.
+    /// Whether pairing may help: the error is 0x05, 0x0F or 0x0C (Core Specification, Vol 3, Part C,
+    /// 10.3.2), or the request requires more security.
     package var asksForSecurity: Bool {
         switch self {
         case .refused(.insufficientAuthentication), .refused(.insufficientEncryption),

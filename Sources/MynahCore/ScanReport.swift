@@ -1,19 +1,20 @@
 /// The parameters of a scan.
 public struct ScanOptions: Hashable, Sendable {
-    /// Whether the scan is active: scannable devices get a scan request.
+    /// `true` if the scan is active, so that scannable devices get a scan request.
     public var isActive: Bool
-    /// Whether each advertising event is reported, or each device only once.
+    /// `true` to report every advertising event, or `false` to report each device only once.
     public var allowsDuplicates: Bool
-    /// The scan interval; equal to `window` for a continuous scan.
+    /// The scan interval, which equals `window` for a continuous scan.
     public var interval: Duration
     /// The scan window.
     public var window: Duration
     /// Solicited services: a device that advertises one of them matches too.
     ///
-    /// A manager uses these if it scans for services; a radio reports every device.
+    /// Managers use this list if they scan for services; a radio reports every device.
     public var solicitedServiceUUIDs: [BluetoothUUID]
 
-    /// Makes the options of a scan, by default active, continuous, and reporting each device once.
+    /// Makes the options of a scan; by default, the scan is active and continuous, and reports each device
+    /// once.
     public init(
         isActive: Bool = true, allowsDuplicates: Bool = false, interval: Duration = .milliseconds(60),
         window: Duration = .milliseconds(60), solicitedServiceUUIDs: [BluetoothUUID] = []
@@ -26,7 +27,7 @@ public struct ScanOptions: Hashable, Sendable {
     }
 }
 
-/// A received advertising PDU, or the joined fragments of an extended one.
+/// A received advertising PDU, or the joined fragments of extended advertising.
 public struct ScanReport: Hashable, Sendable {
     /// The kind of an advertising event (Core Specification, Vol 6, Part B, 2.3.1).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -46,9 +47,9 @@ public struct ScanReport: Hashable, Sendable {
     public var address: DeviceAddress
     /// The private address on the air, or `nil` if the radio did not resolve it.
     public var resolvedAddress: DeviceAddress?
-    /// The kind of advertising event, which determines whether the device is connectable and scannable.
+    /// The kind of advertising event, which tells whether the device is connectable and scannable.
     public var kind: Kind
-    /// The AD structures.
+    /// The AD structures, as bytes.
     public var data: [UInt8]
     /// The RSSI in dBm, or `nil` if it is unknown.
     public var rssi: Int8?
@@ -58,10 +59,9 @@ public struct ScanReport: Hashable, Sendable {
     package var set: UInt8?
     /// The primary PHY of the advertising set, or `nil` for legacy advertising.
     package var primaryPHY: AdvertisingPHY?
-    /// The PHY of the data, or `nil` if there is no data, or for legacy advertising.
+    /// The PHY of the data, or `nil` for legacy advertising and if there is no data.
     package var secondaryPHY: AdvertisingPHY?
 
-    /// Makes a report.
     package init(
         address: DeviceAddress, kind: Kind, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false
     ) {

@@ -4,7 +4,7 @@ import MynahSupport
 ///
 /// Adding or removing a generator does not change the seeds of others.
 package enum ValueSeed {
-    /// The seed of a characteristic's value.
+    /// Returns the seed of a characteristic's value.
     ///
     /// The numbers count, from 1, the services with the same UUID, and the characteristics in the service
     /// with the same UUID.
@@ -15,7 +15,7 @@ package enum ValueSeed {
         of(seed, "\(service.shortest)~\(serviceNumber)/\(characteristic.shortest)~\(characteristicNumber)")
     }
 
-    /// The seed of a part with a name (FNV-1a, with SplitMix64 to distribute the bits).
+    /// Returns the seed of a named part (FNV-1a, with SplitMix64 to distribute the bits).
     package static func of(_ seed: UInt64, _ name: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

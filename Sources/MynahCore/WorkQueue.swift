@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// A queue of work for an actor, which starts in the order in which it was added.
+/// A queue of work for an actor; the work is started in the order in which it was added.
 ///
-/// Each piece of work has a task of its own, so one that waits does not delay the others. Swift guarantees no
+/// Each piece of work has its own task, so work that waits does not delay other work. Swift guarantees no
 /// order between tasks, so each task starts the oldest work in the queue when it reaches the actor.
 package final class WorkQueue<Owner: Actor>: Sendable {
     /// A piece of work.
@@ -10,10 +10,10 @@ package final class WorkQueue<Owner: Actor>: Sendable {
 
     private let waiting = Lock<[Work]>([])
 
-    /// Makes a queue without work.
+    /// Makes an empty queue.
     package init() {}
 
-    /// Adds work; the caller starts a task that calls `startNext`.
+    /// Adds work; afterwards, the caller must start a task that calls `startNext`.
     package func add(_ work: @escaping Work) {
         waiting.withLock { $0.append(work) }
     }

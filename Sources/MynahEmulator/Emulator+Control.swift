@@ -4,9 +4,9 @@ package import MynahProfiles
 package import MynahSupport
 package import MynahValues
 
-// Users, who do things to apps and their phone.
+// The actions of users on apps and their phone.
 extension Emulator {
-    /// Carries out a transition of apps.
+    /// Carries out a life-cycle transition of apps.
     package func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
         await carryOut(.transition(transition), on: target)
     }
@@ -16,8 +16,9 @@ extension Emulator {
         await control.actions.carryOut(action, on: target)
     }
 
-    /// Carries out a user's action on the app that plays a device, or on its phone; `peripheral` names the
-    /// peripheral of the action.
+    /// Carries out a user's action on the app that plays a device, or on its phone.
+    ///
+    /// `peripheral` names the peripheral that the action is about.
     package func carryOut(
         _ action: UserAction, of label: String, peripheral: String? = nil
     ) async throws(ControlRefusal) {
@@ -29,9 +30,10 @@ extension Emulator {
         control.actions.plan(action, on: target, after: delay)
     }
 
-    /// Finds, after a delay, a peripheral of an app's profile, and calls `move` with its address on the air.
+    /// After a delay, finds a peripheral of an app's profile, and calls `move` with its current address on
+    /// the air.
     ///
-    /// If no device was found for the peripheral by then, a warning is reported.
+    /// Warns if no device has been found for the peripheral by then.
     public func find(
         _ peripheral: String, of label: String, after delay: Duration,
         _ move: @escaping @Sendable (DeviceAddress) -> Void
@@ -39,7 +41,7 @@ extension Emulator {
         control.actions.find(peripheral, of: label, after: delay, move)
     }
 
-    /// Picks or removes an accessory of an app, as the user does.
+    /// Picks or removes an accessory of an app, as the user would.
     package func setAccessory(
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
@@ -53,7 +55,8 @@ extension Emulator {
         try await control.pairings.enter(passkey: number, for: peer, in: label)
     }
 
-    /// Shows a notification on the phone, or changes the one with the UID `replaced`; returns the UID.
+    /// Shows a notification on the phone and returns its UID; replaces the notification `replaced` unless
+    /// that is `nil`.
     package func alert(
         _ notification: Profile.PhoneNotification, instead replaced: UInt32? = nil
     ) throws(ControlRefusal) -> UInt32 {
@@ -64,12 +67,12 @@ extension Emulator {
     package func removeAlert(_ uid: UInt32) throws(ControlRefusal) { try control.notifications.remove(uid) }
 }
 
-// Apps that come and go.
+// Adding and removing apps during a run.
 extension Emulator {
-    /// Installs one more app on the phone, and opens it as its user would.
+    /// Installs another app on the phone, and opens it as its user would.
     ///
-    /// `check` may refuse the radio's capabilities. Throws `invalidState` if the run has not started or is
-    /// over, or if it plays an accessory.
+    /// `check` can reject the radio's capabilities by throwing. Throws `invalidState` if the run has not
+    /// started or is over, or if it plays an accessory.
     package func add(
         _ device: EmulatedDevice,
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
@@ -80,40 +83,41 @@ extension Emulator {
     /// Quits an app of the phone, as its user would, and removes it; the other apps continue.
     package func remove(_ label: String) async throws(RadioError) { try await control.apps.remove(label) }
 
-    /// Removes the only device, and stops the emulator; if it is starting, `start` fails.
+    /// Removes the only device, and stops the emulator; a `start` in progress fails.
     package func removeLast(_ label: String) async {
         control.scenarios.player.end(of: label, "the device was removed")
         devices.player(called: label)?.asks.endForGood()
-        // bluetoothd keeps the links of a device that has gone. Off the air, it gets no new ones.
+        // bluetoothd keeps the links of a removed device. Without advertising, the device gets no new ones.
         _ = try? await advertise(AdvertisingChange(isOn: false), for: label)
         try? await disconnect(from: label)
         await stop()
     }
 }
 
-// The state of devices, which a test reads and sets.
+// The state of devices, which a test can read and set.
 extension Emulator {
-    /// The state of a device now, by its name in events, or `nil` if there is none.
+    /// Returns the current state of the device with this event name, or `nil` if there is none.
     package func snapshot(of label: String) async -> DeviceSnapshot? {
         await control.reader.snapshot(of: label)
     }
 
-    /// The value that a device's attribute has now.
+    /// Returns the current value of a device's attribute.
     package func value(of name: AttributeName, in label: String) throws(ControlRefusal) -> [UInt8] {
         try control.reader.value(of: name, in: label)
     }
 
-    /// The layout of an attribute's value, or `nil` if it is not known.
+    /// Returns the layout of an attribute's value, or `nil` if it is not known.
     package func layout(of name: AttributeName, in label: String) throws(ControlRefusal) -> ValueLayout? {
         try control.reader.layout(of: name, in: label)
     }
 
-    /// The names and the fields of a device's attributes, in attribute order.
+    /// Returns the names and the fields of a device's attributes, in attribute order.
     package func attributeLayouts(of label: String) throws(ControlRefusal) -> [AttributeLayout] {
         try control.reader.attributeLayouts(of: label)
     }
 
-    /// Sets the value of a device's attribute until the device is reset, and may notify the value.
+    /// Sets the value of a device's attribute until the device is reset; with `notify`, also sends it to
+    /// subscribers.
     package func setValue(
         _ written: WrittenValue, of name: AttributeName, in label: String, notify: Bool = false,
         to central: String? = nil
@@ -128,7 +132,7 @@ extension Emulator {
         try control.typing.type(text, every: gap, on: label)
     }
 
-    /// Sets a variable of a device until the device is reset; values that read the variable change.
+    /// Sets a variable of a device until the device is reset; values that depend on the variable change.
     package func setVariable(
         _ name: String, to value: VariableValue, in label: String
     ) throws(ControlRefusal) {
@@ -153,9 +157,9 @@ extension Emulator {
     }
 }
 
-// Advertising and links, which a test changes.
+// Advertising and links, which a test can change.
 extension Emulator {
-    /// Changes a device's advertising by JSON as in a profile.
+    /// Changes a device's advertising; the JSON is as in a profile, and may also have the key `on`.
     package func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport
     {
         try await control.advertising.advertise(json, for: label)
@@ -168,14 +172,14 @@ extension Emulator {
         try await control.advertising.advertise(change, for: label)
     }
 
-    /// Ends the link of a central, or of every central if it is `nil`, and returns when it has ended.
+    /// Ends the link of one central, or of every central if `name` is `nil`, and waits until it has ended.
     package func disconnect(
         central name: String? = nil, reason: UInt8? = nil, from label: String
     ) async throws(ControlRefusal) {
         try await control.links.disconnect(central: name, reason: reason, from: label)
     }
 
-    /// Deletes the bond with a central, and ends its link; with `nil`, every bond.
+    /// Deletes the bond with one central, or every bond if `name` is `nil`, and ends the links.
     package func forget(central name: String? = nil, in label: String) async throws(ControlRefusal) {
         try await control.links.forget(central: name, in: label)
     }
@@ -186,9 +190,9 @@ extension Emulator {
     }
 }
 
-// Faults and scenarios, which a test adds and plays.
+// Faults and scenarios, which a test can add and play.
 extension Emulator {
-    /// The faults of a device, in the order of its profile and then of their addition.
+    /// Returns the faults of a device: those of its profile, then those added by tests, each in order.
     package func faults(of label: String) async throws(ControlRefusal) -> [DeviceFault] {
         try await control.faults.faults(of: label)
     }
@@ -205,17 +209,17 @@ extension Emulator {
         try await control.faults.turn(name, isOn: isOn, of: label)
     }
 
-    /// Removes a fault of a device, and ends its effect; a fault of the profile comes back with a reset.
+    /// Removes a fault of a device, and ends its effect; a reset restores a fault of the profile.
     package func removeFault(_ name: String, of label: String) async throws(ControlRefusal) {
         try await control.faults.remove(name, of: label)
     }
 
-    /// Plays a scenario of a device once every device of the emulator is ready.
+    /// Plays a scenario of a device as soon as every device of the emulator is ready.
     package func playWhenReady(_ name: String, of label: String) {
         control.scenarios.playWhenReady(name, of: label)
     }
 
-    /// Plays a scenario of a device, after a running reset.
+    /// Waits until no reset is in progress, and then plays a scenario of a device.
     package func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
         try await control.scenarios.playInTurn(name, of: label)
     }
@@ -225,11 +229,11 @@ extension Emulator {
         try control.scenarios.play(name, of: label)
     }
 
-    /// Throws the error that `playInTurn` would throw now.
+    /// Throws the error that `playInTurn` would throw now, but plays nothing.
     package func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
         try control.scenarios.checkPlay(name, of: label)
     }
 
-    /// Ends all scenarios as failed, with this reason.
+    /// Ends all scenarios as failed, for the given reason.
     package func endScenarios(_ reason: String) { control.scenarios.player.end(reason) }
 }

@@ -5,17 +5,17 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// Plays devices on one radio: an accessory, or the apps of one phone.
+/// An emulator of the devices on one radio: one accessory, or the apps of one phone.
 ///
-/// Runs on the radio's executor, and stays on the air from `start()` until `stop()`, even if nothing refers
-/// to it.
+/// The emulator runs on the radio's executor. It stays on the air from `start()` until `stop()`, even if
+/// nothing refers to it.
 public actor Emulator {
-    /// The receiver of the devices' events, synchronously and in order.
+    /// A function that receives the devices' events, synchronously and in order.
     public typealias Observer = @Sendable (DeviceEvent) -> Void
 
     let clock: RunClock
     let phone: Phone
-    /// The faults that the radio can carry out; none without a layer of faults around the radio.
+    /// The faults that the radio can carry out; none if no `FaultyRadio` wraps the radio.
     package nonisolated let faultSupport: FaultSupport
     /// Whether apps play the devices.
     public nonisolated let playsApps: Bool
@@ -24,13 +24,13 @@ public actor Emulator {
     nonisolated let queue = WorkQueue<Emulator>()
     let devices: PlayedDevices
     let control: EmulatorParts
-    /// Whether the phone advertises, as last reported.
+    /// Whether the phone advertises, according to its last report.
     private var isOnAir = false
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
 
-    /// The executor that tasks about the emulator must prefer, or `nil` if they need not.
+    /// The executor that tasks should prefer if they call the emulator, or `nil` if any executor will do.
     package nonisolated var preferredExecutor: (any TaskExecutor)? { phone.preferredExecutor }
 
     /// The names of the devices in events.
@@ -43,9 +43,9 @@ public actor Emulator {
 
     /// Makes an emulator of one accessory, or of the devices that the apps of one phone play.
     ///
-    /// The radio must not be started yet. The phone has the name and the settings of the first device. `seed`
-    /// makes the identifiers of peripherals reproducible. Without an observer no events are made, which is
-    /// fastest.
+    /// The radio must not be started yet. The phone has the name and the settings of the first device.
+    /// `seed` makes the identifiers of peripherals reproducible. Without an observer, no events are made,
+    /// which saves time.
     public init(
         _ devices: [EmulatedDevice], on radio: any PeripheralRadio, clock: some Clock<Duration>,
         stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
@@ -57,7 +57,7 @@ public actor Emulator {
             wallTime: wallTime, observer: observer)
     }
 
-    /// Makes the emulator; `own` has the services of the phone itself, in the GATT server of the apps' phone.
+    /// Makes an emulator; `own` has the services that the phone itself publishes beside those of its apps.
     package init(
         _ devices: [EmulatedDevice], phone own: EmulatedDevice?, on radio: any PeripheralRadio,
         clock: some Clock<Duration>, stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
@@ -98,9 +98,8 @@ public actor Emulator {
 
     /// Starts the radio, publishes services and advertises.
     ///
-    /// `check` may refuse the radio's capabilities.
-    ///
-    /// If the start fails, nothing remains on the radio.
+    /// `check` can reject the radio's capabilities by throwing. If the start fails, nothing remains on the
+    /// radio.
     public func start(
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
     ) async throws(RadioError) {
@@ -112,19 +111,19 @@ public actor Emulator {
         devices.makePlayers()
         await control.user.recallPhone()
         do throws(RadioError) {
-            // An app does not advertise before it is in the state in which it starts.
+            // An app must not advertise before it has reached its initial state.
             await phone.holdAdvertising()
             let isMetered = devices.events.isObserved ? await phone.meterRadio() : false
-            // The others follow when the phone is on, unless none is opened.
+            // The other apps are launched when Bluetooth is on, unless no app is opened.
             for player in players where player === players.first || player.isTerminated {
                 await control.user.launch(player)
             }
             for player in players { player.begin() }
-            // The phone's own services are published before those that are preserved of its apps.
+            // The phone's own services are published before the preserved services of its apps.
             await devices.own?.beginAsPhone()
             let capabilities = try await phone.start(check: check)
             if !capabilities.playsPhoneServices { devices.removeOwn() }
-            // Nothing that a fault could apply to has happened yet.
+            // The faults are added before anything that they could apply to has happened.
             for player in players { try await control.faults.add(of: player.device) }
             try await open()
             try await phone.releaseAdvertising()
@@ -148,9 +147,10 @@ public actor Emulator {
         }
     }
 
-    /// Opens the apps one after the other, as their user would; each publishes while it is in the foreground.
+    /// Opens the apps one after the other, as their user would; each publishes while it is in the
+    /// foreground.
     ///
-    /// At the end, the first app whose initial state is the foreground is there.
+    /// At the end, the first app whose initial state is the foreground is brought to the foreground.
     private func open() async throws(RadioError) {
         let front = players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
         for player in players {
@@ -183,8 +183,8 @@ public actor Emulator {
         devices.events.report(.ready, .ready(ready))
     }
 
-    /// Preserves the state of the phone's apps as it is now, even if others of the run stop before this
-    /// emulator.
+    /// Freezes the preserved state of the phone's apps, so that other emulators that stop first cannot
+    /// change it.
     package func keepState() async { await PhoneControl.keepState(of: phone) }
 
     /// Withdraws everything and stops the radio; with `forgetting`, also deletes the preserved state.
@@ -207,13 +207,13 @@ public actor Emulator {
         control.changes.signal.signal()
     }
 
-    /// Answers a pairing with the passkey that it asked for; returns `false` if none asked.
+    /// Passes a passkey to the pairing that asked for it; returns `false` if no pairing asked.
     public func enter(passkey number: UInt32) -> Bool { passkey.enter(number) }
 
     /// Whether a pairing waits for a passkey that the user enters.
     public nonisolated var asksForPasskey: Bool { passkey.isAsked }
 
-    /// Handles a change in the life cycle of a player's app.
+    /// Handles a life-cycle change of the app whose player has this index.
     func appChanged(_ change: AppChange, of index: Int) {
         if case .enteredForeground = change { devices.lastInFront = index }
         if let player = player(index) {
@@ -224,7 +224,7 @@ public actor Emulator {
             player.appChanged(change)
         }
         guard players.contains(where: { !$0.device.centrals.isEmpty }) else { return }
-        // The phone scans for all apps at once, and knows their states after this.
+        // The phone scans for all apps at once, and has updated their states after this call.
         link.enqueue { emulator in
             for player in emulator.devices.players {
                 for central in player.centrals { central.appChanged() }
@@ -262,7 +262,7 @@ extension Emulator {
         } else if case .stateChanged = event, !players.isEmpty,
             players.allSatisfy(\.appSide.reportsOwnState)
         {
-            // Each app reports it after its wake, or not at all.
+            // Each app reports the state after its wake, or not at all.
         } else if devices.events.isObserved,
             let (name, payload) = event.reported({ devices.eventPeripheral(at: $0) })
         {

@@ -2,19 +2,19 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// The reference to the emulator from its phone, its managers and its tasks, from its start until it is
-/// stopped.
+/// A reference to the emulator for its phone, managers and tasks; valid from the start until the stop.
 final class EmulatorLink: PhoneSink {
     private let slot = Lock<Emulator?>(nil)
 
-    /// The emulator, which is kept alive while it runs.
+    /// The emulator, which this reference keeps alive while it runs, or `nil` otherwise.
     var emulator: Emulator? {
         get { slot.withLock { $0 } }
         set { slot.withLock { $0 = newValue } }
     }
 
-    /// Runs `body` at once, for a caller that already runs on the executor; returns `nil` if the emulator was
-    /// stopped.
+    /// Runs `body` synchronously; the caller must already run on the emulator's executor.
+    ///
+    /// Returns `nil` if the emulator was stopped.
     @discardableResult
     func run<Value: Sendable>(_ body: @Sendable (isolated Emulator) -> Value) -> Value? {
         emulator?.onOwnExecutor(body)
@@ -35,7 +35,7 @@ final class EmulatorLink: PhoneSink {
         }
     }
 
-    /// Queues work for a time, unless the task is cancelled before.
+    /// Queues work for a later time, unless the task is cancelled before.
     func enqueue(
         at instant: RunClock.Instant, on clock: RunClock,
         _ work: @escaping @Sendable (isolated Emulator) async -> Void
@@ -52,19 +52,19 @@ final class EmulatorLink: PhoneSink {
 }
 
 extension Emulator {
-    /// Returns the player with this number, or `nil` after its end.
+    /// Returns the player with this index, or `nil` if it was removed.
     func player(_ index: Int) -> DevicePlayer? { devices.player(index) }
 
-    /// Returns the player of an app's central manager, or `nil` after the end of the run.
+    /// Returns the player of an app's central manager, or `nil` if it was removed.
     func central(_ index: Int, _ number: Int) -> CentralPlayer? { player(index)?.centrals[number] }
 
-    /// Runs work unless its task was cancelled after its sleep, on the way to the executor.
+    /// Runs work, unless its task was cancelled between the end of its sleep and now.
     fileprivate func unlessCancelled(_ work: @Sendable (isolated Emulator) async -> Void) async {
         if !Task.isCancelled { await work(self) }
     }
 }
 
-/// The sink of a player's central manager, which holds the player's number.
+/// The receiver of events from an app's central manager; it refers to the player by index.
 final class CentralLink: CentralManagerSink {
     private let link: PlayerLink
     /// The manager's index among the central managers of the app.
@@ -83,17 +83,17 @@ final class CentralLink: CentralManagerSink {
         return .none
     }
 
-    /// Queues work of the manager's player; the work is dropped after the end of the run.
+    /// Queues work of the manager's player; the work is dropped if the run has ended.
     func enqueue(_ work: @escaping @Sendable (CentralPlayer) async -> Void) {
         link.emulator.enqueue { [index = link.index, number] emulator in
             guard let player = emulator.player(index) else { return }
             await work(player.centrals[number])
-            // The end of the run lets go of the players, also while one works.
+            // The end of the run releases the players, even while one of them works.
             withExtendedLifetime(player) {}
         }
     }
 
-    /// Queues work for a time, unless the task is cancelled before.
+    /// Queues work for a later time, unless the task is cancelled before.
     func enqueue(
         at instant: RunClock.Instant, on clock: RunClock,
         _ work: @escaping @Sendable (CentralPlayer) async -> Void
@@ -106,10 +106,10 @@ final class CentralLink: CentralManagerSink {
     }
 }
 
-/// The sink of a player's manager and app, which holds the player's number.
+/// The receiver of events from a player's peripheral manager and app; it refers to the player by index.
 final class PlayerLink: PeripheralSink, AppDelegate {
     let emulator: EmulatorLink
-    /// The player's number in the run.
+    /// The player's index in the run.
     let index: Int
 
     init(_ emulator: EmulatorLink, _ index: Int) {

@@ -4,11 +4,11 @@ import MynahSupport
 package struct ACLPacket: Hashable, Sendable {
     /// The Packet_Boundary_Flag.
     package enum Boundary: UInt16, Hashable, Sendable {
-        /// The first packet of a PDU, from a host; the packet is not flushed automatically.
+        /// The first packet of a PDU from a host; the controller may not flush the packet automatically.
         case first = 0b00
         /// A continuing packet of a PDU.
         case continuing = 0b01
-        /// The first packet of a PDU, from a controller, or from a host if the packet may be flushed
+        /// The first packet of a PDU from a controller, or from a host if the packet may be flushed
         /// automatically.
         case firstFlushable = 0b10
         /// A complete PDU; not used on LE.
@@ -29,14 +29,15 @@ package struct ACLPacket: Hashable, Sendable {
         self.data = data
     }
 
-    /// Parses a packet's body; `nil` if its lengths do not agree.
+    /// Parses a packet's body; returns `nil` if the lengths in it are inconsistent.
     package init?(_ body: [UInt8]) {
         guard let (handle, boundary, data) = Self.parts(of: body) else { return nil }
         self.init(handle: handle, boundary: boundary, data: Array(data))
     }
 
-    /// The handle, the boundary and the range of the data in a packet's body, or `nil` if its lengths do not
-    /// agree.
+    /// Returns the handle, the boundary and the range of the data in a packet's body.
+    ///
+    /// Returns `nil` if the lengths in it are inconsistent.
     package static func parts(
         of body: [UInt8]
     ) -> (handle: ConnectionHandle, boundary: Boundary, data: ArraySlice<UInt8>)? {

@@ -1,17 +1,17 @@
 public import MynahSupport
 
-/// The number of 12 bits by which a controller and its host identify a connection (Core Specification, Vol 4,
+/// The 12-bit number with which a controller and its host identify a connection (Core Specification, Vol 4,
 /// Part E, 5.4.2).
 @usableFromInline package struct ConnectionHandle: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number, at most 0x0FFF.
     @usableFromInline package let rawValue: UInt16
 
-    /// The handle in the lowest 12 bits of a number; in packets, the other bits are flags or reserved.
+    /// Makes a handle from the lowest 12 bits of a number; in packets, the other bits are flags or reserved.
     @inlinable package init(rawValue: UInt16) {
         self.rawValue = rawValue & 0x0FFF
     }
 
-    /// The highest handle of a link; higher ones are reserved.
+    /// The highest handle that a link can have; higher handles are reserved.
     package static let last: ConnectionHandle = 0x0EFF
 
     @inlinable package static func == (left: ConnectionHandle, right: ConnectionHandle) -> Bool {
@@ -28,7 +28,7 @@ public import MynahSupport
 }
 
 extension ConnectionHandle: ExpressibleByIntegerLiteral {
-    /// A handle in source code; a number of more than 12 bits is a mistake of the program and traps.
+    /// Makes a handle from a literal; traps if the number has more than 12 bits.
     @inlinable package init(integerLiteral value: UInt16) {
         precondition(value <= 0x0FFF, "a connection handle has 12 bits")
         self.init(rawValue: value)
@@ -44,8 +44,9 @@ extension ConnectionHandle: CustomStringConvertible {
 }
 
 extension ByteReader {
-    /// Reads the next two bytes as a connection handle, or returns `nil` if fewer are left; the upper four
-    /// bits are ignored.
+    /// Reads the next two bytes as a connection handle, and ignores the upper four bits.
+    ///
+    /// Returns `nil` if fewer than two bytes are left.
     @inlinable package mutating func readConnectionHandle() -> ConnectionHandle? {
         readUInt16().map { ConnectionHandle(rawValue: $0) }
     }

@@ -1,7 +1,8 @@
 import MynahSupport
 
-/// The HCI packet indicator, which precedes each packet on a UART, or on a socket with the same framing (Core
-/// Specification, Vol 4, Part A, 2).
+/// The HCI packet indicator, which precedes each packet on a UART (Core Specification, Vol 4, Part A, 2).
+///
+/// Sockets with the same framing use it too.
 public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
     /// HCI Command.
     case command = 0x01
@@ -34,9 +35,10 @@ public struct H4Packet: Hashable, Sendable {
 
 /// Splits a stream of bytes into packets.
 ///
-/// After a byte that is no packet type, decoding fails, because the length of the following data is unknown.
+/// After a byte that is not a packet type, decoding fails, because the length of the following data is not
+/// known.
 package struct H4Decoder: Sendable {
-    /// The stream is not H4, or a byte of it was lost.
+    /// The error for a stream that is not H4, or in which a byte was lost.
     package struct Lost: Error, Hashable, Sendable {
         /// The byte that was received instead of a packet type.
         package var byte: UInt8
@@ -48,10 +50,10 @@ package struct H4Decoder: Sendable {
     /// Makes a decoder at the beginning of a stream.
     package init() {}
 
-    /// The number of bytes of an incomplete packet that are held.
+    /// The number of bytes of an incomplete packet that the decoder holds.
     package var pending: Int { buffer.count - start }
 
-    /// Decodes received bytes, and returns the packets that they complete.
+    /// Decodes received bytes, and returns the packets that are now complete.
     package mutating func decode(_ bytes: some Sequence<UInt8>) throws(Lost) -> [H4Packet] {
         buffer += bytes
         var packets: [H4Packet] = []
@@ -59,7 +61,7 @@ package struct H4Decoder: Sendable {
             packets.append(packet)
             start += length
         }
-        // Moving the rest once for many packets, not once for each.
+        // The remaining bytes are moved once for many packets, and not once for each packet.
         if start > 0 {
             buffer.removeFirst(start)
             start = 0
@@ -87,9 +89,7 @@ package struct H4Decoder: Sendable {
 }
 
 extension H4PacketType {
-    /// The length of the header in bytes.
-    ///
-    /// The length of the data is in the last bytes of the header.
+    /// The length of the header, in bytes, whose last bytes contain the length of the data.
     var headerLength: Int {
         switch self {
         case .command, .synchronousData: 3

@@ -2,18 +2,16 @@ import MynahSupport
 
 /// A command of the host (Core Specification, Vol 4, Part E, 5.4.1).
 package struct HCICommand: Hashable, Sendable {
-    /// The opcode of the command.
     package var opcode: HCIOpcode
     /// The command's parameters, at most 255 bytes.
     package var parameters: [UInt8]
 
-    /// Makes a command.
     package init(_ opcode: HCIOpcode, _ parameters: [UInt8] = []) {
         self.opcode = opcode
         self.parameters = parameters
     }
 
-    /// Parses a packet's body; `nil` if its lengths do not agree.
+    /// Parses a packet's body; returns `nil` if the lengths in it are inconsistent.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let opcode = reader.readUInt16(), let length = reader.readUInt8(),
@@ -22,9 +20,9 @@ package struct HCICommand: Hashable, Sendable {
         self.init(HCIOpcode(opcode), parameters)
     }
 
-    /// The packet of the command.
+    /// The command as a packet.
     ///
-    /// Parameters of more than 255 bytes are a mistake of the program, and are cut.
+    /// A program must not use more than 255 bytes of parameters; further bytes are cut off.
     package var packet: H4Packet {
         var writer = ByteWriter(capacity: 3 + parameters.count)
         writer.write(opcode.rawValue)

@@ -3,18 +3,16 @@ import MynahSupport
 
 /// An event of a controller, as bytes (Core Specification, Vol 4, Part E, 5.4.4).
 package struct HCIEvent: Hashable, Sendable {
-    /// The event's number.
     package var code: UInt8
     /// The event's parameters, at most 255 bytes.
     package var parameters: [UInt8]
 
-    /// Makes an event.
     package init(_ code: UInt8, _ parameters: [UInt8]) {
         self.code = code
         self.parameters = parameters
     }
 
-    /// Parses a packet's body; `nil` if its lengths do not agree.
+    /// Parses a packet's body; returns `nil` if the lengths in it are inconsistent.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let code = reader.readUInt8(), let length = reader.readUInt8(),
@@ -23,8 +21,9 @@ package struct HCIEvent: Hashable, Sendable {
         self.init(code, parameters)
     }
 
-    /// The links and numbers of packets in the body of a Number Of Completed Packets event, or `nil` for
-    /// another event or a wrong length.
+    /// Parses the body of a Number Of Completed Packets event.
+    ///
+    /// Returns `nil` for any other event, and if the length is wrong.
     package static func completedPackets(_ body: [UInt8]) -> [HCIEventContent.CompletedPackets]? {
         var reader = ByteReader(body)
         guard reader.readUInt8() == numberOfCompletedPackets, let length = reader.readUInt8(),
@@ -33,9 +32,9 @@ package struct HCIEvent: Hashable, Sendable {
         return HCIEventContent.completedPackets(&reader)
     }
 
-    /// The packet of the event.
+    /// The event as a packet.
     ///
-    /// Parameters of more than 255 bytes are a mistake of the program, and are cut.
+    /// A program must not use more than 255 bytes of parameters; further bytes are cut off.
     package var packet: H4Packet {
         let count = min(parameters.count, 255)
         var body: [UInt8] = []
@@ -46,111 +45,74 @@ package struct HCIEvent: Hashable, Sendable {
         return H4Packet(.event, body)
     }
 
-    /// Disconnection Complete.
     package static let disconnectionComplete: UInt8 = 0x05
-    /// Encryption Change.
     package static let encryptionChange: UInt8 = 0x08
-    /// Read Remote Version Information Complete.
     package static let readRemoteVersionInformationComplete: UInt8 = 0x0C
-    /// Command Complete.
     package static let commandComplete: UInt8 = 0x0E
-    /// Command Status.
     package static let commandStatus: UInt8 = 0x0F
-    /// Hardware Error.
     package static let hardwareError: UInt8 = 0x10
-    /// Number Of Completed Packets.
     package static let numberOfCompletedPackets: UInt8 = 0x13
-    /// Data Buffer Overflow.
     package static let dataBufferOverflow: UInt8 = 0x1A
-    /// Encryption Key Refresh Complete.
     package static let encryptionKeyRefreshComplete: UInt8 = 0x30
-    /// LE Meta.
     package static let leMeta: UInt8 = 0x3E
 
     /// The subevent codes, which are the first parameter of an LE event (7.7.65).
     package enum LESubevent {
-        /// Connection Complete.
         package static let connectionComplete: UInt8 = 0x01
-        /// Advertising Report.
         package static let advertisingReport: UInt8 = 0x02
-        /// Connection Update Complete.
         package static let connectionUpdateComplete: UInt8 = 0x03
-        /// Read Remote Features Complete.
         package static let readRemoteFeaturesComplete: UInt8 = 0x04
-        /// Long Term Key Request.
         package static let longTermKeyRequest: UInt8 = 0x05
-        /// Remote Connection Parameter Request.
         package static let remoteConnectionParameterRequest: UInt8 = 0x06
-        /// Data Length Change.
         package static let dataLengthChange: UInt8 = 0x07
-        /// Enhanced Connection Complete.
         package static let enhancedConnectionComplete: UInt8 = 0x0A
-        /// Phy Update Complete.
         package static let phyUpdateComplete: UInt8 = 0x0C
-        /// Extended Advertising Report.
         package static let extendedAdvertisingReport: UInt8 = 0x0D
-        /// Scan Timeout.
         package static let scanTimeout: UInt8 = 0x11
-        /// Advertising Set Terminated.
         package static let advertisingSetTerminated: UInt8 = 0x12
-        /// Scan Request Received.
         package static let scanRequestReceived: UInt8 = 0x13
     }
 }
 
 /// A decoded event, with the parameters that a host uses.
 package enum HCIEventContent: Hashable, Sendable {
-    /// Command Complete.
     case commandComplete(HCIOpcode, credits: Int, [UInt8])
-    /// Command Status.
     case commandStatus(HCIOpcode, credits: Int, HCIStatus)
-    /// Disconnection Complete.
     case disconnectionComplete(HCIStatus, handle: ConnectionHandle, reason: HCIStatus)
-    /// Encryption Change.
     case encryptionChange(HCIStatus, handle: ConnectionHandle, isOn: Bool)
-    /// Encryption Key Refresh Complete.
     case encryptionKeyRefreshComplete(HCIStatus, handle: ConnectionHandle)
     /// Number Of Completed Packets, for each link.
     case completedPackets([CompletedPackets])
-    /// Hardware Error.
     case hardwareError(UInt8)
-    /// Connection Complete.
     case connectionComplete(HCIStatus, LEConnection)
-    /// Connection Update Complete.
     case connectionUpdateComplete(HCIStatus, handle: ConnectionHandle, LEConnection.Parameters)
     /// Remote Connection Parameter Request: the peer requests other connection parameters.
     case remoteParameterRequest(
         handle: ConnectionHandle, minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
-    /// Long Term Key Request.
     case longTermKeyRequest(handle: ConnectionHandle, random: [UInt8], diversifier: UInt16)
-    /// Data Length Change.
     case dataLengthChange(handle: ConnectionHandle, sent: Int, received: Int)
-    /// Advertising Reports.
+    /// Advertising Report or Extended Advertising Report.
     case advertisingReports([LEAdvertisingReport])
-    /// Advertising Set Terminated.
     case advertisingSetTerminated(HCIStatus, set: UInt8, handle: ConnectionHandle)
-    /// Read Remote Features Complete.
     case readRemoteFeaturesComplete(HCIStatus, handle: ConnectionHandle)
     /// An event that the host does not use.
     case other(UInt8)
 
-    /// The completed packets of one link in a Number Of Completed Packets event.
+    /// The number of completed packets of one link in a Number Of Completed Packets event.
     package struct CompletedPackets: Hashable, Sendable {
         /// The link.
         package var handle: ConnectionHandle
         /// The number of completed packets.
         package var count: Int
 
-        /// Makes a number of packets of a link.
+        /// Makes a number of completed packets of a link.
         package init(handle: ConnectionHandle, count: Int) {
             self.handle = handle
             self.count = count
         }
     }
 
-    /// Decodes an event.
-    ///
-    /// Returns `nil` if it is too short or a parameter is out of range.
+    /// Decodes an event; returns `nil` if it is too short, or if a parameter is out of range.
     package init?(_ event: HCIEvent) {
         var reader = ByteReader(event.parameters)
         guard let content = Self.parse(event.code, &reader) else { return nil }

@@ -1,59 +1,38 @@
 /// The reason that a controller refused a command, or that a link ended (Core Specification, Vol 1, Part F).
 package struct HCIStatus: Error, Hashable, Sendable {
-    /// The number.
+    /// The error code.
     package let code: UInt8
 
-    /// Makes the status with this number.
+    /// Makes a status with this error code.
     package init(_ code: UInt8) {
         self.code = code
     }
 
-    /// Success.
     package static let success = HCIStatus(0x00)
-    /// Unknown Command.
     package static let unknownCommand = HCIStatus(0x01)
-    /// Unknown Connection Identifier.
     package static let unknownConnectionIdentifier = HCIStatus(0x02)
-    /// Authentication Failure.
     package static let authenticationFailure = HCIStatus(0x05)
-    /// Pin Or Key Missing.
     package static let pinOrKeyMissing = HCIStatus(0x06)
-    /// Memory Capacity Exceeded.
     package static let memoryCapacityExceeded = HCIStatus(0x07)
-    /// Connection Timeout.
     package static let connectionTimeout = HCIStatus(0x08)
-    /// Connection Limit Exceeded.
     package static let connectionLimitExceeded = HCIStatus(0x09)
-    /// Connection Already Exists.
     package static let connectionAlreadyExists = HCIStatus(0x0B)
-    /// Command Disallowed.
     package static let commandDisallowed = HCIStatus(0x0C)
     /// Connection Rejected Due To Limited Resources.
     package static let limitedResources = HCIStatus(0x0D)
-    /// Invalid Command Parameters.
     package static let invalidCommandParameters = HCIStatus(0x12)
-    /// Remote User Terminated Connection.
     package static let remoteUserTerminatedConnection = HCIStatus(0x13)
-    /// Connection Terminated By Local Host.
     package static let connectionTerminatedByLocalHost = HCIStatus(0x16)
-    /// Unspecified Error.
     package static let unspecifiedError = HCIStatus(0x1F)
     /// Unsupported LMP Parameter Value Or Unsupported LL Parameter Value.
     package static let unsupportedLLParameterValue = HCIStatus(0x20)
-    /// LL Response Timeout.
     package static let llResponseTimeout = HCIStatus(0x22)
     /// Connection Terminated Due To MIC Failure.
     package static let micFailure = HCIStatus(0x3D)
-    /// Unsupported Remote Feature.
     package static let unsupportedRemoteFeature = HCIStatus(0x1A)
-    /// Unacceptable Connection Parameters.
     package static let unacceptableConnectionParameters = HCIStatus(0x3B)
-    /// Advertising Timeout.
     package static let advertisingTimeout = HCIStatus(0x3C)
-    /// Connection Failed To Be Established.
     package static let connectionFailedToBeEstablished = HCIStatus(0x3E)
-    /// Unknown Advertising Identifier.
     package static let unknownAdvertisingIdentifier = HCIStatus(0x42)
-    /// Limit Reached.
     package static let limitReached = HCIStatus(0x43)
 }

@@ -2,12 +2,12 @@
 package struct HCISupportedCommands: Hashable, Sendable {
     private var octets: [UInt8]?
 
-    /// The value for a controller that does not list its commands: each command may be supported.
+    /// The value for a controller that does not list its commands, so that every command may be sent.
     package static let unlisted = HCISupportedCommands()
 
     private init() {}
 
-    /// Parses the list that Read Local Supported Commands returns; `nil` if it is too short.
+    /// Parses the list from Read Local Supported Commands; returns `nil` if the list is too short.
     package init?(_ octets: [UInt8]) {
         guard octets.count >= 64 else { return nil }
         self.octets = octets

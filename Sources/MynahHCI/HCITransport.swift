@@ -1,16 +1,16 @@
 public import MynahCore
 
-/// Carries packets between a host and a controller.
+/// A transport of packets between a host and a controller.
 public protocol HCITransport: Sendable {
-    /// Opens the transport. It calls `receive` with each packet in order, and `ended` once at the end, with
-    /// the reason.
+    /// Opens the transport, which calls `receive` with each packet in order, and `ended` once at the end.
     ///
-    /// Both may be called from any thread, and neither after `close` has returned.
+    /// `ended` gets the error that ended the transport, or `nil`. Both closures may be called on any thread,
+    /// but not after `close` has returned.
     func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError)
 
-    /// Sends a packet, after the packets that were sent before, and without waiting.
+    /// Sends a packet after all packets that were sent earlier; the call does not wait.
     func send(_ packet: H4Packet)
 
     /// Closes the transport.

@@ -7,13 +7,13 @@ package struct LEAdvertisingReport: Hashable, Sendable {
     package enum Kind: UInt8, Hashable, Sendable {
         /// ADV_IND: connectable and scannable.
         case connectable = 0
-        /// ADV_DIRECT_IND: connectable by one device.
+        /// ADV_DIRECT_IND: connectable by one device only.
         case directed = 1
         /// ADV_SCAN_IND: scannable.
         case scannable = 2
         /// ADV_NONCONN_IND: neither connectable nor scannable.
         case nonConnectable = 3
-        /// SCAN_RSP: the answer to a scan request.
+        /// SCAN_RSP: the response to a scan request.
         case scanResponse = 4
     }
 
@@ -75,10 +75,9 @@ package struct LEAdvertisingReport: Hashable, Sendable {
         return reports
     }
 
-    /// Reads the reports of an extended advertising event.
+    /// Parses the reports of an LE Extended Advertising Report event.
     ///
-    /// The reports of legacy PDUs have the kind of the PDU. For other reports, the kind follows from their
-    /// properties.
+    /// The kind of a legacy PDU is in the report. For other PDUs, the kind is derived from the properties.
     static func extended(_ reader: inout ByteReader) -> [LEAdvertisingReport]? {
         guard let count = reader.readUInt8() else { return nil }
         var reports: [LEAdvertisingReport] = []

@@ -5,13 +5,10 @@ package import MynahSupport
 package struct LEConnection: Hashable, Sendable {
     /// This side's role in a connection.
     package enum Role: UInt8, Hashable, Sendable {
-        /// Central.
         case central = 0
-        /// Peripheral.
         case peripheral = 1
     }
 
-    /// The connection parameters.
     package struct Parameters: Hashable, Sendable {
         /// The connection interval, in units of 1.25 ms.
         package var interval: UInt16
@@ -20,7 +17,7 @@ package struct LEConnection: Hashable, Sendable {
         /// The supervision timeout, in units of 10 ms.
         package var timeout: UInt16
 
-        /// Makes connection parameters; the defaults are those that an iPhone was seen to use.
+        /// Makes connection parameters; the defaults are those observed on an iPhone.
         package init(interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 72) {
             self.interval = interval
             self.latency = latency
@@ -35,18 +32,16 @@ package struct LEConnection: Hashable, Sendable {
         }
     }
 
-    /// The connection handle.
     package var handle: ConnectionHandle
     /// This side's role.
     package var role: Role
-    /// The peer's address: its identity address, if the controller has resolved the address on the air.
+    /// The peer's address, which is the identity address if the controller has resolved the address on the
+    /// air.
     package var peer: DeviceAddress
-    /// The peer's address on the air, if the controller has resolved it.
+    /// The peer's address on the air, or `nil` if the controller has not resolved it.
     package var peerResolvable: DeviceAddress?
-    /// The connection parameters.
     package var parameters: Parameters
 
-    /// Makes a link.
     package init(
         handle: ConnectionHandle, role: Role, peer: DeviceAddress, peerResolvable: DeviceAddress? = nil,
         parameters: Parameters = Parameters()
@@ -76,8 +71,9 @@ package struct LEConnection: Hashable, Sendable {
 }
 
 extension ByteReader {
-    /// Reads an address of six bytes, least significant first; the lowest bit of `kind` marks a random
-    /// address.
+    /// Reads an address of six bytes, least significant first.
+    ///
+    /// The lowest bit of `kind` is set for a random address.
     package mutating func readAddress(kind: UInt8) -> DeviceAddress? {
         guard let bytes = readBytes(6) else { return nil }
         return DeviceAddress(littleEndian: bytes, kind: kind & 1 == 0 ? .public : .random)

@@ -1,9 +1,9 @@
 import MynahCore
 import MynahSupport
 
-/// Imports a device from an HCI capture, or from the export of another tool.
+/// Imports a device from an HCI capture, or from a file that another tool exported.
 package enum CaptureImport {
-    /// An imported device as the files of a profile.
+    /// An imported device: the contents of the profile's files.
     package struct Result: Sendable {
         /// The device's name.
         package var name: String
@@ -11,21 +11,22 @@ package enum CaptureImport {
         package var profile: String
         /// The lines of the recording; empty if there is none.
         package var recording: RecordingText
-        /// The name of the recording, which may be empty, or `nil` if no name was wanted.
+        /// The name of the recording's file, or `nil` if no recording was requested; the recording may be
+        /// empty.
         package var recordingFile: String?
-        /// The number of timed values that the profile lacks, because it has no recording.
+        /// The number of timed values that are missing in the profile, because it has no recording.
         package var lostValues: Int
         /// Warnings for the user.
         package var warnings: [String]
     }
 
-    /// Reads a capture or an export, and writes the profile of one device.
+    /// Reads a capture or an export, and makes the profile of one device.
     ///
-    /// - `source` is the file's name, for a comment.
-    /// - `keys` decrypt the encrypted links of a sniffer's capture.
+    /// - `source` is the file's name for a comment.
+    /// - `keys` decrypt the encrypted links in a sniffer's capture.
     /// - `device` is an address, a name or the beginning of a name. It is required if the capture shows
     ///   several devices.
-    /// - `recordingFile` makes the name of the recording from the device's name. Without it, sent values
+    /// - `recordingFile` returns the name of the recording for a device's name. Without it, sent values
     ///   become constants.
     package static func profile(
         from bytes: [UInt8], named source: String, device wanted: String? = nil,
@@ -41,7 +42,7 @@ package enum CaptureImport {
             return result(of: imported, from: .file(source), recordingFile: nil, warnings: warnings)
         }
         let (device, read) = try device(wanted, in: bytes, keys)
-        // The number of a connection is not a device name.
+        // A name made from a connection's number is not a device name.
         var imported = ImportedProfile(device.device, fallback: device.address ?? "Imported device")
         if case .remote(let address) = device.device.key, let count = read.unreadable[address] {
             imported.notes.append(
@@ -56,7 +57,7 @@ package enum CaptureImport {
             warnings: read.warnings + imported.warnings)
     }
 
-    /// Reads a capture, and writes the central's use of one device as the script of an app.
+    /// Reads a capture, and makes the profile of an app that uses a device as the captured central did.
     package static func phone(
         from bytes: [UInt8], named source: String, device wanted: String? = nil,
         keys: LongTermKeys = LongTermKeys()
@@ -90,9 +91,9 @@ package enum CaptureImport {
         return (try choose(wanted, among: analysis.devices, read), read)
     }
 
-    /// Returns the wanted device.
+    /// Returns the device with the requested name.
     ///
-    /// If there is none, the error may name an encrypted link without a key as the reason.
+    /// If there is none, the error may give an encrypted link without a key as the reason.
     private static func choose(
         _ wanted: String?, among devices: [ObservedDevice], _ read: CaptureReader.Outcome
     ) throws(ImportProblem) -> DeviceChoice.Candidate {

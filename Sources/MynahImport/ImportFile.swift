@@ -2,7 +2,7 @@ import MynahSupport
 
 /// Reads the file to import.
 package enum ImportFile {
-    /// The most bytes of a file; a phone's log of a day is smaller.
+    /// The largest size of a file, in bytes; the log of a phone for a whole day is smaller.
     package static let maximumSize = 256 << 20
 
     /// Returns the bytes of a regular file.
@@ -11,7 +11,7 @@ package enum ImportFile {
         do throws(InputFile.Problem) {
             let file = try InputFile(path)
             kind = file.kind
-            // The size is checked before memory is reserved for the file.
+            // The size is checked first, so that no memory is reserved for a larger file.
             if kind == .regular, file.size > maximumSize { throw .tooLarge }
             if kind == .regular { return try file.read(atMost: maximumSize) }
         } catch .tooLarge {

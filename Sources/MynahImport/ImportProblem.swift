@@ -1,10 +1,10 @@
-/// The reason why a file cannot be imported, the remedy, and the byte or line with the problem.
+/// The reason that a file cannot be imported, with the remedy and the position of the problem.
 package struct ImportProblem: Error, Hashable, Sendable {
-    /// The error and its remedy, without a full stop.
+    /// The problem and its remedy, without a full stop.
     package var message: String
-    /// The offset of the byte in the file, or `nil` if the problem concerns the whole file.
+    /// The byte offset of the problem in the file, or `nil` if the problem has no offset.
     package var offset: Int?
-    /// The number of the line in a text file, counted from 1.
+    /// The line of the problem in a text file, counted from 1, or `nil` if the problem has no line.
     package var line: Int?
 
     package init(_ message: String, at offset: Int? = nil) {
@@ -19,7 +19,7 @@ package struct ImportProblem: Error, Hashable, Sendable {
 }
 
 extension ImportProblem: CustomStringConvertible {
-    /// The message with its position before it.
+    /// The message, preceded by the position.
     package var description: String {
         let place = offset.map { "at byte \($0): " } ?? line.map { "at line \($0): " }
         return (place ?? "") + message

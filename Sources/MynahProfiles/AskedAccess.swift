@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The kinds of requests to a characteristic that a test answers.
+/// The kinds of requests that are passed to a test, which answers them.
 package struct AskedAccess: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -8,11 +8,10 @@ package struct AskedAccess: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Reads.
     package static let read = AskedAccess(rawValue: 1)
     /// Write requests, which have a response.
     package static let write = AskedAccess(rawValue: 2)
 
-    /// The words of the key `ask`.
+    /// The words for the key `ask`.
     static let named: [(name: String, access: AskedAccess)] = [("read", .read), ("write", .write)]
 }

@@ -4,14 +4,14 @@ import MynahSupport
 public enum DurationText {
     /// The reason that a text is not a duration.
     public struct Problem: Error, Hashable, Sendable {
-        /// The reason, worded to follow the name of the value.
+        /// The reason, in words that follow the name of the value.
         public var message: String
 
-        /// Makes a reason from its message.
+        /// Makes a reason with this message.
         package init(message: String) { self.message = message }
     }
 
-    /// The longest accepted duration: a year, so that sums of durations cannot overflow.
+    /// The longest accepted duration, which is a year, so that sums of durations cannot overflow.
     static let maximum: Duration = .seconds(366 * 24 * 3600)
 
     private static let tooLong = Problem(message: "is longer than a year; the maximum is \(maximum.text)")
@@ -45,7 +45,7 @@ public enum DurationText {
         guard parts.count < 2 || parts[1].count <= 9 else {
             throw Problem(message: "has at most nine decimals, unlike \(Words.quote(text))")
         }
-        // It has nothing but digits.
+        // The part before the decimal point has only digits.
         guard let whole = Int64(parts[0]) else { throw tooLong }
         var fraction: Int64 = 0
         var divisor: Int64 = 1
@@ -58,7 +58,7 @@ public enum DurationText {
         }
         let (product, overflow) = whole.multipliedReportingOverflow(by: scale)
         guard !overflow else { throw tooLong }
-        // The product of both can exceed 64 bits; its quotient is below the unit's own length.
+        // The product can exceed 64 bits, but the quotient is less than the unit's own length.
         let nanoseconds = divisor.dividingFullWidth(fraction.multipliedFullWidth(by: scale)).quotient
         let duration = Duration.nanoseconds(product) + .nanoseconds(nanoseconds)
         guard duration <= maximum else { throw tooLong }

@@ -1,9 +1,10 @@
 package import MynahCore
 
 extension Profile.App {
-    /// The properties of accessories that an app can set up (ASDiscoveryDescriptor).
+    /// The properties that an app requires of an accessory to set it up (ASDiscoveryDescriptor).
     ///
-    /// An accessory must have all of them. Data blobs and the range of a descriptor are ignored.
+    /// An accessory must have all of these properties. ASDiscoveryDescriptor's data blobs and range are not
+    /// supported, and are ignored.
     package struct AccessoryDescriptor: Hashable, Sendable {
         /// A service that the accessory advertises, or `nil` for any.
         package var serviceUUID: BluetoothUUID?
@@ -12,7 +13,6 @@ extension Profile.App {
         /// A part of the name that the accessory advertises, or `nil` for any.
         package var nameSubstring: String?
 
-        /// Makes a descriptor.
         package init(
             serviceUUID: BluetoothUUID? = nil, companyIdentifier: UInt16? = nil, nameSubstring: String? = nil
         ) {

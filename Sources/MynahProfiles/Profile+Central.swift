@@ -7,19 +7,21 @@ extension Profile {
         public var restoreIdentifier: String?
         /// The app's scan, or `nil` if it never scans.
         public var scan: Scan?
-        /// The ways to connect to a device again: one stage after the other; the ways of a stage are tried at
-        /// once.
+        /// The ways to connect to a device again, in stages.
+        ///
+        /// The stages are tried one after the other, and the ways of one stage at the same time.
         package var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
-        /// Whether the phone shows an alert if the manager is made while Bluetooth is off.
+        /// Whether the phone shows an alert if the manager is created while Bluetooth is off.
         package var showsPowerAlert = true
         /// Whether the app's phone confirms indications.
         package var confirmsIndications = true
-        /// The services for whose devices the manager registers for connection events, empty for every
-        /// device; `nil` if it does not register.
+        /// The services for whose devices the manager registers for connection events.
+        ///
+        /// The value is empty for all devices, and `nil` if the manager does not register.
         package var connectionEvents: [BluetoothUUID]?
         /// The devices that the manager uses.
         ///
-        /// A discovered device is assigned to the first entry that it matches.
+        /// A discovered device is assigned to the first entry that matches the device.
         public var peripherals: [Peripheral]
 
         /// Makes the settings of a central manager.
@@ -31,30 +33,30 @@ extension Profile {
 
         /// The scan of an app.
         public struct Scan: Hashable, Sendable {
-            /// The end of a scan.
+            /// The condition that ends a scan.
             public enum End: String, Hashable, Sendable, CaseIterable {
-                /// The run ends when every entry that connects has been connected.
+                /// The scan ends when every entry that connects has been connected.
                 case connected
-                /// The run ends when every entry has found its device.
+                /// The scan ends when every entry has found its device.
                 case found
-                /// Never.
+                /// The scan never ends.
                 case never
             }
 
-            /// The services of which a device must advertise at least one; empty for every device.
+            /// The services of which a device must advertise at least one; empty to match every device.
             public var services: [BluetoothUUID] = []
-            /// Solicited services, which match too.
+            /// Solicited services; a device that advertises one of them matches too.
             public var solicited: [BluetoothUUID] = []
             /// Whether every advertising event is reported in the foreground.
             public var allowsDuplicates = false
-            /// The end of the scan.
+            /// The condition that ends the scan.
             public var end = End.connected
 
             /// Makes a scan for every device, until each entry is connected.
             public init() {}
         }
 
-        /// One device of an app.
+        /// A device that an app uses.
         public struct Peripheral: Sendable {
             /// The services and characteristics to discover on a link.
             public enum Discovery: String, Hashable, Sendable, CaseIterable {
@@ -80,7 +82,7 @@ extension Profile {
                 case nothing
             }
 
-            /// The name of the device in events.
+            /// The name of the device in the profile and in events.
             public var name: String
             /// The devices that match the entry.
             public var match = Match()
@@ -88,13 +90,13 @@ extension Profile {
             public var connection: ConnectOptions? = ConnectOptions()
             /// The services and characteristics to discover on a link.
             public var discovery = Discovery.needed
-            /// The characteristics to read.
+            /// The characteristics to read on each connection.
             package var read: [AttributeName] = []
-            /// The characteristics to subscribe to.
+            /// The characteristics to subscribe to on each connection.
             package var subscribe: [AttributeName] = []
             /// The writes on each connection.
             public var writes: [Write] = []
-            /// The L2CAP channel to open on each connection, or `nil` if there is none.
+            /// The L2CAP channel to open on each connection, or `nil` to open none.
             package var channel: Channel?
             /// The behaviour after every read, write and subscription.
             public var whenDone = WhenDone.stay
@@ -106,22 +108,22 @@ extension Profile {
                 self.name = name
             }
 
-            /// The names of the characteristics that the entry uses.
+            /// The names of the characteristics that the app uses on this device.
             package var names: [AttributeName] {
                 read + subscribe + writes.map(\.target) + (channel.map { [$0.psm] } ?? [])
             }
         }
 
-        /// The conditions for a device, which must meet all of them.
+        /// The conditions that a device must satisfy to match; all of them apply.
         public struct Match: Hashable, Sendable {
-            /// Service UUIDs that the device must advertise, or whose bits its overflow area must have.
+            /// The services that the device must advertise, in its lists or in its overflow area.
             public var services: [BluetoothUUID] = []
             /// The complete local name, or `nil` for any.
             public var localName: String?
             /// The weakest RSSI that matches, in dBm, or `nil` for any.
             public var rssi: Int?
 
-            /// Makes a selection without conditions.
+            /// Makes conditions that every device satisfies.
             public init() {}
         }
 
@@ -133,10 +135,11 @@ extension Profile {
             public var value: [UInt8]
             /// `true` to write with a request, which the device answers; `false` to write with a command.
             public var withResponse: Bool
-            /// The time between two writes on a connection, or `nil` to write once.
+            /// The time between two writes of the value, or `nil` to write once.
             public var every: Duration?
-            /// The time of the write after all reads, subscriptions and writes without a time; `nil` for the
-            /// write's place among the latter.
+            /// The delay of the write after all reads, subscriptions and writes without a delay.
+            ///
+            /// If it is `nil`, the write is made in the order of the list.
             package var after: Duration?
 
             /// Makes a write of a value to a characteristic.
@@ -165,6 +168,6 @@ extension Profile {
 }
 
 extension Profile {
-    /// `true` if the device plays a peripheral, possibly together with a central.
+    /// `true` if the device plays a peripheral, whether or not it also plays a central.
     package var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertising != nil }
 }

@@ -6,9 +6,9 @@ extension Profile {
         /// The largest length of a greeting in bytes, which is the MTU of a channel of Mynah's host.
         package static let largestGreeting = 2048
 
-        /// The characteristic that holds the PSM.
+        /// The characteristic that contains the PSM.
         package var psm: AttributeName
-        /// Whether the link must be encrypted, for a channel that the app publishes.
+        /// Whether the channel requires an encrypted link, if the app publishes the channel.
         package var isEncrypted = false
         /// The SDU that is sent after the channel was opened, or `nil` if there is none.
         package var greeting: [UInt8]?

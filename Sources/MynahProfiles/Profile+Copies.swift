@@ -2,10 +2,10 @@ import MynahCore
 import MynahSupport
 
 extension Profile {
-    /// Makes copies of an accessory, `NAME 1`, `NAME 2` and so on, each with values of its own.
+    /// Makes copies of an accessory, named `NAME 1`, `NAME 2` and so on, each with its own values.
     ///
-    /// The number is added to the profile's name, to the device's name and to the advertised one. Every copy
-    /// advertises its name in the same place, advertising data or scan response, as the profile itself.
+    /// The number is added to the profile's name, to the device's name and to the advertised name. All
+    /// copies advertise their name in the same payload as the profile, advertising data or scan response.
     /// Throws an issue if the longest name is too long.
     public func copies(_ count: Int) throws(ProfileIssues) -> [Profile] {
         try checkLastName(of: count)
@@ -25,7 +25,7 @@ extension Profile {
 
     private static func name(_ name: String, _ number: Int) -> String { "\(name) \(number)" }
 
-    /// Throws an issue if the longest name is too long.
+    /// Throws an issue if the name of the last copy is too long.
     private func checkLastName(of count: Int) throws(ProfileIssues) {
         let last = copy(count)
         let nameMark = marks["device.name"] ?? marks["name"]

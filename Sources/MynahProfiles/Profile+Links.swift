@@ -1,8 +1,8 @@
 package import MynahCore
 
-// Links of centrals, and rules for their requests.
+// Links of centrals, and rules for links and requests.
 extension Profile {
-    /// A device's requests and rules for links with centrals.
+    /// A device's parameter request and rules for links with centrals.
     package struct Links: Hashable, Sendable {
         /// The connection parameters that the device requests, or `nil` if it requests none.
         package var parameterRequest: ParameterRequest?
@@ -24,30 +24,30 @@ extension Profile {
         set { links.rules = newValue }
     }
 
-    /// A request for connection parameters, made some time after each connection.
+    /// A request for connection parameters, which is made after each connection.
     package struct ParameterRequest: Hashable, Sendable {
-        /// The parameters.
+        /// The requested parameters.
         package var wanted: ConnectionParameterRange
-        /// The time from the beginning of the connection to the request.
+        /// The time from the connection to the request.
         package var delay: Duration
     }
 
     /// The rules of a characteristic.
     package struct Reactions: Hashable, Sendable {
-        /// For a write.
+        /// The rules for writes.
         package var write: [Reaction] = []
-        /// For a subscription.
+        /// The rules for subscriptions.
         package var subscribe: [Reaction] = []
 
         package init() {}
 
-        /// Whether there are no rules.
+        /// `true` if there are no rules.
         package var isEmpty: Bool { write.isEmpty && subscribe.isEmpty }
     }
 
     /// The rules of a device for links with centrals.
     package struct LinkRules: Hashable, Sendable {
-        /// For a connection.
+        /// The rules for a new connection.
         package var connect: [Reaction] = []
         /// The rules for the end of a link.
         package var disconnect: [Reaction] = []

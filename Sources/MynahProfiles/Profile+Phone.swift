@@ -1,10 +1,10 @@
 import MynahCore
 
-// The services that the phone of an app has by itself.
+// The services that an app's phone itself provides.
 extension Profile {
     /// The phone of one or more apps.
     public struct PhoneDescription: Sendable {
-        /// The name of the phone's owner: apps with the same name are on one phone.
+        /// The name of the phone's owner; apps with the same owner are on the same phone.
         ///
         /// If it is `nil`, this is the phone that all apps without a name share.
         public var name: String?
@@ -27,12 +27,12 @@ extension Profile {
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
 
-        /// The differences from the description of the same phone in the profile of another app, by key.
+        /// Returns the differences from the description of the same phone in another app's profile, by key.
         ///
-        /// A key in only one of the profiles does not count as a difference.
+        /// A key that is in only one of the profiles is not a difference.
         package func differences(from other: PhoneDescription) -> [(key: String, message: String)] {
             var found: [(key: String, message: String)] = []
-            // Such names are equal, and name two folders of a state directory.
+            // Swift compares such names as equal, but a state directory has two folders for them.
             if let name, let before = other.name, !name.utf8.elementsEqual(before.utf8) {
                 found.append(("name", "phone.name looks the same, but has other bytes: copy the name"))
             }
@@ -54,9 +54,7 @@ extension Profile {
 
     /// A service that the phone itself provides.
     package enum PhoneService: String, Hashable, Sendable, CaseIterable {
-        /// The Current Time Service.
         case currentTime = "current-time"
-        /// The Battery Service.
         case battery
         /// The Device Information Service, with manufacturer and model.
         case deviceInformation = "device-information"
@@ -66,7 +64,7 @@ extension Profile {
         case ams
     }
 
-    /// A notification on the phone, with the properties that ANCS has.
+    /// A notification on the phone, with the properties that ANCS transmits.
     package struct PhoneNotification: Hashable, Sendable {
         /// The CategoryID in ANCS, which is the index of the case.
         package enum Category: String, Hashable, Sendable, CaseIterable {
@@ -77,7 +75,7 @@ extension Profile {
             package var code: UInt8 { UInt8(Self.allCases.firstIndex(of: self) ?? 0) }
         }
 
-        /// The flags of EventFlags that a profile can set; the others follow from other keys.
+        /// The EventFlags that a profile can set; the other flags are derived from other keys.
         package enum Flag: String, Hashable, Sendable, CaseIterable {
             case silent, important
         }
@@ -86,21 +84,17 @@ extension Profile {
         package var app: String
         /// The name of that app, or `nil` to use the last part of its identifier.
         package var appName: String?
-        /// The notification's title.
         package var title = ""
-        /// The notification's subtitle.
         package var subtitle = ""
         /// The notification's text.
         package var message = ""
-        /// The notification's category.
         package var category = Category.other
-        /// The time of the notification, in seconds since 1970, or `nil` for the time at which it is added.
+        /// The time of the notification, in seconds since 1970, or `nil` for the time at which it is shown.
         package var date: Int64?
         /// The label of the positive action, or `nil` if there is none.
         package var positiveAction: String?
         /// The label of the negative action, or `nil` if there is none.
         package var negativeAction: String?
-        /// The notification's flags.
         package var flags: Set<Flag> = []
 
         /// Makes a notification of an app.
@@ -115,30 +109,29 @@ extension Profile {
             "app", "appName", "title", "subtitle", "message", "date", "positiveAction", "negativeAction",
         ]
 
-        /// Makes a notification of an app that a profile declares, which has no bundle identifier.
+        /// Makes a notification of an app in a profile, which has no bundle identifier.
         package static func ofApp(_ label: String, message: String = "") -> PhoneNotification {
             PhoneNotification(app: "mynah.\(label)", appName: label, message: message)
         }
 
-        /// The name of the app, as the phone shows it.
+        /// The name of the app that the phone shows.
         package var displayName: String {
             appName ?? app.split(separator: ".").last.map(String.init) ?? app
         }
     }
 
-    /// The media that the phone plays, with the properties that AMS has.
+    /// The media that the phone plays, with the properties that AMS transmits.
     package struct PhoneMedia: Hashable, Sendable {
         /// The state of the player, as in PlaybackInfo.
         package enum State: String, Hashable, Sendable, CaseIterable {
             case paused, playing
         }
 
-        /// The shuffle mode or the repeat mode; its number is the index of the case.
+        /// The shuffle mode or the repeat mode; its number in AMS is the index of the case.
         package enum Mode: String, Hashable, Sendable, CaseIterable {
             case off, one, all
         }
 
-        /// A track.
         package struct Track: Hashable, Sendable {
             package var artist = ""
             package var album = ""
@@ -155,7 +148,7 @@ extension Profile {
         package var state = State.paused
         /// The volume, in percent.
         package var volume = 50
-        /// The position in the current track, from its start.
+        /// The playback position in the current track.
         package var elapsed = Duration.zero
         /// The index of the current track in the queue, counted from 0.
         package var index = 0

@@ -3,19 +3,19 @@ package import MynahValues
 
 /// A device as declared in a profile file.
 public struct Profile: Sendable {
-    /// The text or the JSON value that the profile was parsed from, for the positions of later issues.
+    /// The text or JSON value from which the profile was parsed, for the positions of later issues.
     var origin: ProfileOrigin
-    /// The profile's name, for messages.
+    /// The profile's name in messages.
     public var name: String
     /// The GAP name, the appearance and the pairing capabilities.
     public var device: DeviceIdentity
-    /// The passkey that is entered on the device when pairing asks for it, or `nil` if `run` asks the user.
+    /// The passkey that the device's user enters for pairing, or `nil` if `run` asks the user.
     public var passkey: UInt32?
     /// The advertising, or `nil` if the device does not advertise.
     public var advertising: Advertising?
-    /// The requests and rules for links with centrals.
+    /// The parameter request and rules for links with centrals.
     package var links = Links()
-    /// The services; an included service comes before those that include it.
+    /// The services; an included service comes before the services that include it.
     public var services: [Service]
     /// The app that plays the device, or `nil` for an accessory.
     public var app: App?
@@ -33,17 +33,17 @@ public struct Profile: Sendable {
     package var copy: Int?
     /// The warnings and notes; a profile with errors cannot be loaded.
     public var warnings: [ProfileIssue]
-    /// The position of each field by its key; the fields of `device` and `security` by keys like
+    /// The position of each field by its key; fields of `device` and `security` have keys like
     /// `device.name`.
     public var marks: [String: SourceMark]
 
     /// The advertisement, its changing values, and the positions of its fields.
     public struct Advertising: Sendable {
-        /// The advertisement, with the first bytes of changing values.
+        /// The advertisement, in which changing values have their first bytes.
         public var advertisement: Advertisement
         /// The changing values, in the order of their sets.
         package var values: [AdvertisedValue] = []
-        /// The position of each field by its key; the fields of further sets by keys like `2.interval`.
+        /// The position of each field by its key; the fields of further sets have keys like `2.interval`.
         public var marks: [String: SourceMark]
     }
 
@@ -59,7 +59,7 @@ public struct Profile: Sendable {
         public var characteristics: [Characteristic]
         /// The behavior of the service in addition to storing values, or `nil` if it has none.
         package var behavior: ServiceBehaviorName?
-        /// The number of records that a glucose meter has stored.
+        /// The number of records that the device has stored at its start.
         package var records = ServicesSection.usualRecords
         /// The position of the service's declaration.
         public var mark: SourceMark
@@ -77,7 +77,7 @@ public struct Profile: Sendable {
         public var permissions: AttributePermissions
         /// The source of the value.
         public var value: Value
-        /// The layout of the value: the one in the profile, or else the SIG's; `nil` if neither is known.
+        /// The layout of the value: that of the profile, or else the SIG's, or `nil` if neither is known.
         package var layout: ValueLayout?
         /// The time between two notifications or indications, or `nil` if values are not sent periodically.
         public var every: Duration?
@@ -87,7 +87,7 @@ public struct Profile: Sendable {
         public var readError: ATTError?
         /// The error with which every write is answered, or `nil` if writes are accepted.
         public var writeError: ATTError?
-        /// The requests that a test answers.
+        /// The kinds of requests that a test answers.
         package var asked: AskedAccess = []
         /// The rules for sending values.
         package var updates = UpdateRules()
@@ -97,11 +97,13 @@ public struct Profile: Sendable {
         public var descriptors: [Descriptor]
         /// The position of the characteristic's declaration.
         public var mark: SourceMark
-        /// The position of each field by its key; the fields of `errors` by keys like `errors.read`.
+        /// The position of each field by its key; the fields of `errors` have keys like `errors.read`.
         public var marks: [String: SourceMark]
 
-        /// Whether the radio answers reads by itself: the value is constant, without `every`, a write
-        /// property or a read error, and no test answers the reads.
+        /// Whether the radio itself answers reads.
+        ///
+        /// This is the case if the value is constant, has no `every`, cannot be written and has no read
+        /// error, and if no test answers the reads.
         public var isStatic: Bool {
             guard case .bytes = value else { return false }
             return every == nil && properties.isDisjoint(with: .anyWrite) && readError == nil
@@ -141,9 +143,9 @@ public struct Profile: Sendable {
         public enum StartState: String, Hashable, Sendable, CaseIterable {
             /// The app is in the foreground.
             case foreground
-            /// The app runs in the background.
+            /// The app is running in the background.
             case background
-            /// The app is in memory and does not run.
+            /// The app is in memory, but not running.
             case suspended
         }
 
@@ -163,22 +165,23 @@ public struct Profile: Sendable {
         public var restoreIdentifier: String?
         /// The initial state of the app.
         public var state = StartState.foreground
-        /// The time without work in the background after which the app is suspended.
+        /// The time after which an idle app in the background is suspended.
         public var suspendAfter: Duration = .seconds(5)
-        /// The time for which the app works for each event in the background, or `nil` to use all of the
-        /// allowance.
+        /// The time for which the app works after each event in the background.
+        ///
+        /// If it is `nil`, the app uses all the time that the system allows.
         public var taskTime: Duration?
         /// The user's permission to use Bluetooth at the app's first launch.
         public var authorization = BluetoothAuthorization.allowedAlways
-        /// The user's answer to a pairing for the app.
+        /// The user's answer if a device wants to pair with the app.
         package var pairing = PairingConsent.accept
-        /// Whether the app uses scenes, so that its launch options are empty.
+        /// `true` if the app uses scenes; its launch options are then empty.
         package var sceneBased = false
         /// Whether the app starts a Live Activity before it leaves the foreground, from iOS 26 on.
         package var liveActivity = false
         /// The descriptors of the accessories in the app's AccessorySetupKit picker.
         ///
-        /// Empty if the app does not use AccessorySetupKit.
+        /// The list is empty if the app does not use AccessorySetupKit.
         package var accessorySetup: [AccessoryDescriptor] = []
         /// The connection latency that the app requests from each subscriber, or `nil` if it requests none.
         package var connectionLatency: ConnectionLatency?
@@ -197,7 +200,7 @@ public struct Profile: Sendable {
         /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
 
-        /// Whether the app scans and advertises in the background as in the foreground.
+        /// Whether the app can scan and advertise in the background as in the foreground.
         package var keepsPrivileges: Bool { liveActivity && IOSVersion(iOS).hasLiveActivityPrivileges }
 
         /// `true` if the app uses AccessorySetupKit, which iOS supports from version 18 on.
@@ -213,14 +216,14 @@ public struct Profile: Sendable {
             descriptors: \.descriptors)
     }
 
-    /// An issue of this profile that was found after it was loaded.
+    /// Makes an issue of this profile that was found after the profile was loaded.
     public func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String)
         -> ProfileIssue
     {
         origin.issue(severity, at: mark, message)
     }
 
-    /// The path of the profile's file as given, or another name for messages.
+    /// The path of the profile's file as the user gave it, or another name for messages.
     public var file: String {
         get { origin.file }
         set { origin.file = newValue }

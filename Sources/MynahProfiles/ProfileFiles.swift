@@ -2,15 +2,16 @@ import MynahSupport
 
 import Glibc
 
-/// Finds the profile files that a command line names.
+/// Finds the profile files that a command line refers to.
 public enum ProfileFiles {
     /// The extensions of profile files, in lower case.
     static let endings = [".yaml", ".yml", ".json"]
 
-    /// The files for a path: the profiles in a folder, in the order of their names, or the path itself.
+    /// Returns the files for a path: the path itself, or if it is a folder, the profiles in it sorted by
+    /// name.
     ///
-    /// Folders in the folder, hidden files and JSON Schemas are left out. Throws an issue if the folder
-    /// cannot be read or contains no profile.
+    /// Subfolders, hidden files and JSON Schemas are left out. Throws an issue if the folder cannot be read
+    /// or contains no profile.
     public static func expanding(_ path: String) throws(ProfileIssues) -> [String] {
         guard isFolder(path) else { return [path] }
         guard let names = Directory.names(in: path) else {
@@ -30,7 +31,7 @@ public enum ProfileFiles {
         return files
     }
 
-    /// Whether a file in a folder is a profile, judged by its name.
+    /// Whether a file in a folder has the name of a profile.
     static func isProfile(_ name: String) -> Bool {
         let name = name.lowercased()
         return !name.hasPrefix(".") && !name.hasSuffix(".schema.json")

@@ -1,6 +1,6 @@
 /// A position in a profile: line and column, counted from 1; columns count Unicode scalars.
 ///
-/// In a profile that was JSON and not a text, the line is the number of the value, whose path `ProfileOrigin`
+/// If the profile was parsed from a JSON value, `line` is the number of a value, whose path `ProfileOrigin`
 /// finds.
 public struct SourceMark: Hashable, Sendable {
     /// The line.
@@ -32,11 +32,11 @@ public struct ProfileIssue: Hashable, Sendable {
 
     /// The severity.
     public var severity: Severity
-    /// The file's path as given.
+    /// The file's path as the user gave it.
     public var file: String
-    /// The position, or `nil` if the issue concerns the whole file, or if the profile was not a text.
+    /// The position, or `nil` if the issue concerns the whole file or the profile was not a text.
     public var mark: SourceMark?
-    /// The path to the value, as in `services[0].uuid`, if the profile was JSON and not a text.
+    /// The path to the value, such as `services[0].uuid`, if the profile was parsed from a JSON value.
     public var path: String?
     /// A sentence that describes the mistake, and often how to correct it.
     public var message: String
@@ -58,7 +58,7 @@ public struct ProfileIssue: Hashable, Sendable {
 }
 
 extension ProfileIssue: CustomStringConvertible {
-    /// `FILE:LINE:COLUMN: error: message`, the source line and a caret below it.
+    /// The issue as `FILE:LINE:COLUMN: error: message`, followed by the source line and a caret.
     ///
     /// For JSON, the form is `FILE: PATH: error: message`.
     public var description: String {
@@ -71,7 +71,7 @@ extension ProfileIssue: CustomStringConvertible {
         return "\(head)\n\(line)\n\(caret)"
     }
 
-    /// A text without control characters, which could affect the terminal: anybody may have named the file.
+    /// Returns the text without control characters, because a file name could otherwise affect the terminal.
     private static func shown(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isActedOn($0) ? "?" : $0 }))
     }
@@ -80,7 +80,7 @@ extension ProfileIssue: CustomStringConvertible {
         scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
     }
 
-    /// The line, shortened to the width of a terminal, and a second line with a caret below the column.
+    /// Returns the line, shortened to the width of a terminal, and a line with a caret below the column.
     ///
     /// Tabs are kept, so that the caret is at the right position.
     private static func pointing(at column: Int, in line: String) -> (String, String) {
@@ -96,8 +96,8 @@ extension ProfileIssue: CustomStringConvertible {
         return (String(text), caret.joined() + "^")
     }
 
-    /// The number of columns that a character takes on a terminal: two for a wide character, none for a
-    /// combining one.
+    /// Returns the number of terminal columns of a character: 2 for a wide character, and 0 for a combining
+    /// one.
     private static func columns(of scalar: Unicode.Scalar) -> Int {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0

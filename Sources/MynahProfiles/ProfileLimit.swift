@@ -2,13 +2,13 @@ import MynahCore
 
 /// The parts of a profile whose number is limited.
 ///
-/// The limits also hold for parts that a test adds or sets.
+/// The limits also apply to parts that a test adds or sets.
 package enum ProfileLimit: CaseIterable, Sendable {
-    /// The answers of a rule, and the answers that wait for a central.
+    /// The answers of a rule, and the answers that are queued for a central.
     case answers
     /// The faults of a device.
     case faults
-    /// The notifications of a phone: ANCS counts them in a byte.
+    /// The notifications of a phone, which ANCS counts in one byte.
     case notifications
     /// The scenarios of a device.
     case scenarios
@@ -21,7 +21,7 @@ package enum ProfileLimit: CaseIterable, Sendable {
     /// The bytes of a variable's text, in UTF-8.
     case variableBytes
 
-    /// The limit.
+    /// The largest number of these parts.
     package var count: Int {
         switch self {
         case .answers: 10_000

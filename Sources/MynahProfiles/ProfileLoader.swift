@@ -3,17 +3,19 @@ package import MynahSupport
 
 /// Reads profile files.
 public enum ProfileLoader {
-    /// The largest size of a file, in bytes, which is ten times that of a device with a thousand
-    /// characteristics.
+    /// The largest size of a file, in bytes.
+    ///
+    /// This is ten times the size of a device with a thousand characteristics.
     public static let maximumSize = 1 << 20
 
-    /// Loads a profile file; the profile contains its warnings, and all errors are thrown together.
+    /// Loads a profile file; all errors are thrown together, and the profile has the warnings.
     public static func load(path: String) throws(ProfileIssues) -> Profile {
         try load(bytes: contents(of: path), file: path, files: NamedFiles(besides: path))
     }
 
-    /// Loads a profile like `load(path:)`, but only from a regular file, because reading a pipe or a device
-    /// may never end.
+    /// Loads a profile like `load(path:)`, but only from a regular file.
+    ///
+    /// Reading a pipe or a device may never end.
     package static func load(regularFile path: String) throws(ProfileIssues) -> Profile {
         try load(bytes: contents(of: path, isRegular: true), file: path, files: NamedFiles(besides: path))
     }
@@ -39,7 +41,7 @@ public enum ProfileLoader {
         }.result
     }
 
-    /// Parses a change of a device's advertising from JSON, and whether the device advertises.
+    /// Parses a change of a device's advertising from JSON, which may also switch the advertising on or off.
     package static func advertisementChange(
         _ json: JSON, in scope: FaultScope
     ) throws(ProfileIssues) -> AdvertisingRequest {
@@ -87,7 +89,7 @@ public enum ProfileLoader {
         return profile
     }
 
-    /// Parses the root with `body`; returns the result, with the warnings and notes.
+    /// Parses the root with `body`; returns the result with the warnings and notes, or throws the errors.
     private static func read<Result>(
         _ root: YAMLNode?, _ reader: FormatReader, _ body: (YAMLNode, FormatReader) -> Result?
     ) throws(ProfileIssues) -> (result: Result, issues: [ProfileIssue]) {

@@ -3,7 +3,7 @@ package import MynahFaults
 import MynahSupport
 
 extension Profile {
-    /// The capabilities that the profile needs and that some radios lack, in the order of the file.
+    /// The capabilities that the profile requires and that some radios lack, in the order of the file.
     package var requirements: [RadioRequirement<SourceMark>] {
         var list: [RadioRequirement<SourceMark>] = []
         if let advertising { list += requirements(of: advertising) }
@@ -56,12 +56,12 @@ extension Profile {
         return list.sorted { ($0.location.line, $0.location.column) < ($1.location.line, $1.location.column) }
     }
 
-    /// The issues for parts of the profile that a radio with these capabilities cannot play as written.
+    /// Returns the issues for parts of the profile that a radio cannot play as written.
     ///
     /// - Parameters:
     ///   - faults: The faults that the radio can carry out.
     ///   - isChosen: Whether this radio will play the profile. If so, a part that would behave differently is
-    ///     an error; otherwise every issue is a warning.
+    ///     an error; otherwise, every issue is a warning.
     package func issues(
         with capabilities: RadioCapabilities, faults support: FaultSupport = .ownHost, isChosen: Bool
     ) -> [ProfileIssue] {
@@ -75,7 +75,7 @@ extension Profile {
         }
     }
 
-    /// The issues for faults that a radio cannot carry out.
+    /// Returns the issues for faults that a radio cannot carry out.
     private func faultIssues(
         with capabilities: RadioCapabilities, _ support: FaultSupport, isChosen: Bool
     ) -> [ProfileIssue] {
@@ -97,7 +97,7 @@ extension Profile {
             list.append(RadioRequirement(need, of: "advertising.\(field)", at: mark))
         }
         if let app {
-            // A phone's own intervals are what it does anyway, and nobody's wish.
+            // The phone's default intervals are not requested by the profile.
             let phone = App()
             for (field, interval, usual) in [
                 ("foregroundInterval", app.foregroundInterval, phone.foregroundInterval),
@@ -106,7 +106,7 @@ extension Profile {
                 guard let mark = app.marks[field] else { continue }
                 list.append(RadioRequirement(.advertisingInterval(interval), of: "app.\(field)", at: mark))
             }
-            // How an app is advertised otherwise is the phone's to say, not the profile's.
+            // The phone determines all other advertising of an app.
             return list
         }
         if !advertisement.otherSets.isEmpty { want(.exactAdvertising("several sets at once"), "") }
@@ -164,7 +164,7 @@ extension Profile {
         let answers = (characteristic.reactions.write + characteristic.reactions.subscribe).flatMap(\.answers)
         if answers.contains(where: \.isInPieces) { want(.valuesInPieces, "on") }
         guard !properties.isDisjoint(with: .anyWrite) else { return list }
-        // Nobody asked for the 512 bytes that a value may have unless said: one word about it is enough.
+        // If the profile does not set the maximum of 512 bytes, one issue about it is enough.
         let isSaid = characteristic.marks["maxLength"] != nil
         if isSaid || !hasSaidWrites { want(.writes(characteristic.maximumLength), "maxLength") }
         if isSaid, takesRequests { want(.longWrites(characteristic.maximumLength), "maxLength") }
@@ -177,8 +177,7 @@ extension Profile {
 }
 
 extension Advertisement {
-    /// The parts of the advertisement that need a radio which sends exactly the given bytes, each with its
-    /// field.
+    /// The parts of the advertisement that require exact advertising bytes, each with its field.
     fileprivate var exactNeeds: [(need: String, field: String)] {
         var needs: [(String, String)] = []
         if flags != Self.usualFlags {

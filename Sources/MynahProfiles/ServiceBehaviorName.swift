@@ -1,44 +1,43 @@
 package import MynahCore
 
-/// The behavior of a service in addition to storing values, by the name of the service that specifies it.
+/// The behavior of a service beyond storing values, named after the service that specifies the behavior.
 package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
-    /// Measurements that are stored until they are confirmed.
+    /// Measurements are stored until a central has confirmed them.
     case bloodPressure = "blood-pressure"
-    /// Measurements that are stored until they are confirmed.
+    /// Measurements are stored until a central has confirmed them.
     case bodyComposition = "body-composition"
-    /// A write sets the clock (Current Time).
+    /// A write sets the clock.
     case currentTime = "current-time"
-    /// The procedures of the SC Control Point.
+    /// The SC Control Point is supported.
     case cyclingSpeedAndCadence = "cycling-speed-and-cadence"
-    /// The procedures of the Fitness Machine Control Point.
+    /// The Fitness Machine Control Point is supported.
     case fitnessMachine = "fitness-machine"
-    /// Stored records, and the procedures of the Record Access Control Point.
+    /// Records are stored, and the Record Access Control Point is supported.
     case glucose
-    /// The procedures of the Heart Rate Control Point.
+    /// The Heart Rate Control Point is supported.
     case heartRate = "heart-rate"
-    /// Protocol modes, the HID Control Point and reports.
+    /// Protocol modes, the HID Control Point and reports are supported.
     case hid
-    /// An alert at once.
+    /// A write starts an alert.
     case immediateAlert = "immediate-alert"
-    /// An alert when the link is lost.
+    /// The loss of the link starts an alert.
     case linkLoss = "link-loss"
-    /// MCUmgr's echo, reset and image update.
+    /// MCUmgr's echo, reset and image update are supported.
     case mcumgr
-    /// Reads without bytes, and writes that are not kept.
+    /// Reads return no bytes, and written packets are not stored.
     case midi
-    /// Nordic's secure DFU.
+    /// Nordic's secure DFU is supported.
     case nordicDFU = "nordic-dfu"
     /// Received data is sent back.
     case nordicUART = "nordic-uart"
-    /// Stored records, and the Record Access Control Point.
+    /// Records are stored, and the Record Access Control Point is supported.
     case pulseOximeter = "pulse-oximeter"
-    /// The SC Control Point.
+    /// The SC Control Point is supported.
     case runningSpeedAndCadence = "running-speed-and-cadence"
-    /// Measurements that are stored until they are confirmed.
+    /// Measurements are stored until a central has confirmed them.
     case weightScale = "weight-scale"
 
-    /// The characteristic that it cannot be without: the one whose writes it answers, or whose values it
-    /// sends.
+    /// The characteristic that the behavior requires, whose writes it answers or whose values it sends.
     package var mainCharacteristic: BluetoothUUID {
         switch self {
         case .bloodPressure: "2A35"
@@ -58,7 +57,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// `true` if the service stores measurements or records, which `records` counts.
+    /// `true` if the service stores measurements or records; the key `records` sets their number.
     package var hasRecords: Bool {
         switch self {
         case .bloodPressure, .bodyComposition, .glucose, .pulseOximeter, .weightScale: true
@@ -68,7 +67,7 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// `true` if the device sends the main characteristic, `false` if centrals write it.
+    /// `true` if the device sends the main characteristic's values, and `false` if centrals write them.
     package var isSent: Bool {
         switch self {
         case .bloodPressure, .bodyComposition, .weightScale: true
@@ -76,8 +75,9 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The errors of the behavior that not every radio can send: 0xFD if its control point is written without
-    /// a subscription.
+    /// The ATT errors of the behavior that some radios cannot send.
+    ///
+    /// This is 0xFD, if a central writes to the control point without a subscription.
     var errors: [ATTError] {
         switch self {
         case .fitnessMachine, .glucose, .nordicDFU, .pulseOximeter: [.cccdImproperlyConfigured]

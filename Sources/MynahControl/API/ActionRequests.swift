@@ -18,7 +18,7 @@ struct ActionRequests: RunRequests {
         return .json(.object([]))
     }
 
-    /// The error code in the member `reason`, such as `"0x15"`, or `nil` if the member is missing.
+    /// Returns the error code in the member `reason`, such as `"0x15"`, or `nil` if the member is missing.
     private static func reason(_ body: ControlBody) throws(ControlProblem) -> UInt8? {
         guard let text = try body.text("reason") else { return nil }
         guard text.utf8.count == 4, text.hasPrefix("0x"), let bytes = Hex.decode(text.dropFirst(2)),
@@ -50,7 +50,7 @@ struct ActionRequests: RunRequests {
 
     func advertise(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         let device = try device(call)
-        // Its members are a profile's to read.
+        // The members are parsed like those of a profile.
         let json = try ControlBody.object(parsing: call.request.body)
         try await refusing { () async throws(ControlRefusal) in
             _ = try await device.emulator.advertise(json, for: device.label)
@@ -87,7 +87,7 @@ struct ActionRequests: RunRequests {
 
     /// The longest text that is typed at once, in bytes.
     static let longestTyped = 4096
-    /// The time between a report of a keyboard and the next, and the one that is usual.
+    /// The accepted times between two reports of a keyboard, and the default time.
     private static let gaps = Duration.milliseconds(1)...Duration.seconds(60)
     private static let usualGap = Duration.milliseconds(20)
 
@@ -114,8 +114,9 @@ struct ActionRequests: RunRequests {
         return try await response(for: device)
     }
 
-    /// The first app of the phone with a name, or `nil` if a device has that name, or if there is no such
-    /// phone.
+    /// Returns the first app of the phone with this name.
+    ///
+    /// Returns `nil` if a device has the name, or if there is no such phone.
     private func phone(named name: String) throws(ControlProblem) -> ControlledDevice? {
         let devices = run.devices
         let names = DeviceNames(devices.map(\.names))
@@ -141,7 +142,7 @@ struct ActionRequests: RunRequests {
         switch body["passkey"] {
         case .integer(let number)? where (0...999_999).contains(number): passkey = UInt32(number)
         case .string(let text)? where Self.isPasskey(text): passkey = UInt32(text) ?? 0
-        // The number is a secret, and is not repeated.
+        // The message does not repeat the passkey, which is a secret.
         default: throw ControlProblem(400, "\"passkey\" is a number of six digits, as in \"042042\"")
         }
         guard let central = try body.text("central") else {
@@ -155,7 +156,7 @@ struct ActionRequests: RunRequests {
 
     // MARK: Alerts
 
-    /// The app with a name, or the first app of the phone with that name.
+    /// Returns the app with this name, or the first app of the phone with this name.
     private func app(_ call: APICall) throws(ControlProblem) -> ControlledDevice {
         let name = call.parameter("device")
         let devices = run.devices
@@ -190,7 +191,8 @@ struct ActionRequests: RunRequests {
         .json(.object([.init("uid", .integer(Int(uid)))]))
     }
 
-    /// The notification in a body, written as in a profile; it belongs to `app` unless it names another one.
+    /// Parses the notification in a body, written as in a profile; it belongs to `app` unless it names
+    /// another.
     private func notification(
         _ body: ControlBody, of app: String
     ) throws(ControlProblem) -> Profile.PhoneNotification {
@@ -220,7 +222,7 @@ struct ActionRequests: RunRequests {
         let answer = try answer(try call.body())
         let name = call.parameter("id")
         let unknown = ControlProblem(404, "there is no request \(ControlProblem.shortened(name))")
-        // A number has one spelling, as the document says.
+        // Only the decimal form without leading zeros is valid, as the document says.
         guard let id = Int(name), id >= 1, String(id) == name else { throw unknown }
         var asked: [ControlledDevice] = []
         for device in run.devices where !asked.contains(where: { $0.emulator === device.emulator }) {
@@ -230,7 +232,7 @@ struct ActionRequests: RunRequests {
             }
             if isAnswered { return .json(.object([])) }
         }
-        // It may have ended, and its device be gone.
+        // The request may have ended, and its device may have been removed.
         throw run.requestNumbers?.refusal(of: id).map { ControlProblem($0) } ?? unknown
     }
 

@@ -2,10 +2,10 @@ import MynahSupport
 
 /// Checks that a response comes from an instance of mynah, because another program may listen at the address.
 enum AnswerCheck {
-    /// The reason that a response does not conform to the API, as the end of a sentence, or `nil` if it
-    /// conforms.
+    /// Returns the reason that a response does not conform to the API, or `nil` if it conforms.
     ///
-    /// A later version of the API may have more members and words than this one.
+    /// The reason is the end of a sentence. A later version of the API may have additional members and
+    /// words.
     static func fault(of response: ControlClient.Response, to request: ControlClient.Request) -> String? {
         guard response.status < 400 else { return nil }
         let path = request.target.prefix { $0 != "?" }.split(separator: "/").map(String.init)
@@ -16,7 +16,7 @@ enum AnswerCheck {
         let type = response.headers.first { $0.name.lowercased() == "content-type" }?.value ?? ""
         let name = type.prefix { $0 != ";" }
         guard name != "application/json" else { return misfit(of: response.body, answer.schema) }
-        // A report may be asked for as XML.
+        // A report can be requested as XML.
         if route.operation == .getReport, name == "application/xml" {
             return JUnitReport.isReport(response.body) ? nil : "with other XML"
         }

@@ -35,7 +35,7 @@ extension ControlAPI {
             members)
     }
 
-    /// A time for people, rounded to the digits that matter for its size.
+    /// Returns a time as text, rounded to the digits that matter for its size.
     private static func rounded(_ time: Duration) -> String {
         let seconds = time.components.seconds
         if seconds >= 6000 { return Duration.seconds(seconds / 60 * 60).text }

@@ -2,7 +2,7 @@ package import MynahSupport
 
 /// Answers the requests of the API.
 ///
-/// The API uses no sockets: a server or a test passes requests in.
+/// The API has no sockets: a server or a test passes requests in.
 package final class ControlAPI: Sendable {
     private let run: any ControlledRun
     private let version: String
@@ -11,7 +11,7 @@ package final class ControlAPI: Sendable {
     private let faults: FaultRequests
     private let events: EventRequests
     let clock: RunClock
-    /// The longest time on the machine's clock for a request that advances virtual time.
+    /// The longest real time for a request that advances virtual time.
     let requestLimit: Duration
 
     /// Makes the API of a run, with the journal of its events; `version` is the version of the program.
@@ -30,9 +30,9 @@ package final class ControlAPI: Sendable {
         self.version = version
     }
 
-    /// Answers a request, with a problem document if it fails.
+    /// Answers a request; a failure is answered with a problem document.
     ///
-    /// If only requests advance the time, each request is carried out after everything that was due before.
+    /// If only requests advance the time, a request is carried out after all work that was due before it.
     package func answer(_ request: HTTPRequest) async -> HTTPResponse {
         if let response = ControlPage.response(to: request) { return response }
         let (route, parameters): (Route, [String: [String]])
@@ -51,7 +51,7 @@ package final class ControlAPI: Sendable {
         let call = APICall(route: route, request: request, parameters: parameters)
         guard let time = clock.manual, route.operation.takesPart else { return await answer(call) }
         return await time.carryOut(within: requestLimit) { [self] in
-            // Its client may have gone while it waited for its turn, and takes it for failed.
+            // The client may have disconnected while it waited, and considers its request as failed.
             guard !Task.isCancelled else {
                 return HTTPResponse(ControlProblem(409, "the request was cancelled before its turn came"))
             }
@@ -65,8 +65,9 @@ package final class ControlAPI: Sendable {
         }
     }
 
-    /// The last time at which a request is accepted: after it, the event that a request waits for might
-    /// exceed the range of times.
+    /// The last time at which a request is accepted.
+    ///
+    /// Later, an event that a request waits for might exceed the range of times.
     private static let lastMoment = VirtualTime.end - .seconds(2 * 365 * 86_400)
 
     private static let endOfTime = ControlProblem(
@@ -81,8 +82,9 @@ package final class ControlAPI: Sendable {
         }
     }
 
-    /// The response to a request whose path or method is unknown, or `nil`; the server calls this before it
-    /// reads the body.
+    /// Returns the response to a request with an unknown path or method, or `nil` for any other request.
+    ///
+    /// The server calls this before it reads the body.
     package static func refusal(of request: HTTPRequest) -> HTTPResponse? {
         if ControlPage.response(to: request) != nil { return nil }
         return switch route(of: request) {
@@ -91,7 +93,7 @@ package final class ControlAPI: Sendable {
         }
     }
 
-    /// A route with the parameters in the path, or the response if no route matches.
+    /// A route with the parameters in the path, or the response if no route matches the request.
     private enum Match {
         case success((Route, [String: [String]]))
         case failure(HTTPResponse)

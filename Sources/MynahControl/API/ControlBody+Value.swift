@@ -2,9 +2,9 @@ import MynahEmulator
 import MynahSupport
 
 extension ControlBody {
-    /// The value in the member `hex`, `text` or `fields`.
+    /// Returns the value in the member `hex`, `text` or `fields`.
     func writtenValue() throws(ControlProblem) -> WrittenValue {
-        // 512 bytes, with spaces between them.
+        // In hexadecimal, 512 bytes with spaces fit.
         let hex = try self.text("hex", longest: 2048)
         let text = try self.text("text")
         switch (hex, text, self["fields"]) {

@@ -11,7 +11,7 @@ struct DeviceRequests: RunRequests {
     func listDevices() async throws(ControlProblem) -> HTTPResponse {
         var devices: [JSON] = []
         for device in run.devices {
-            // It may have been removed meanwhile.
+            // The device may have been removed in the meantime.
             if let snapshot = await device.emulator.snapshot(of: device.label) {
                 devices.append(snapshot.json)
             }
@@ -49,7 +49,7 @@ struct DeviceRequests: RunRequests {
         return try await response(for: try device(named: label), status: 201)
     }
 
-    /// Whether a text is a profile in YAML, and not the path of one.
+    /// Whether a text is a profile in YAML, and not the path of a profile.
     private static func isYAML(_ text: String) -> Bool {
         text.split { $0.isWhitespace || $0 == "{" }.contains { $0.hasPrefix("mynah:") }
     }

@@ -7,11 +7,11 @@ struct EventRequests: RunRequests {
     let run: any ControlledRun
     let journal: Journal
     let clock: RunClock
-    /// The longest time on the machine's clock for a request that advances virtual time.
+    /// The longest real time for a request that advances virtual time.
     let requestLimit: Duration
 
-    /// The time after which a stream without events sends a comment, to find out whether the client still
-    /// reads.
+    /// The time after which a stream without events sends a comment, which shows whether the client is still
+    /// connected.
     static let keepAliveTime = Duration.seconds(15)
 
     func listEvents(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
@@ -33,7 +33,7 @@ struct EventRequests: RunRequests {
         } else {
             start = try query.start(in: journal)
         }
-        // A client needs a sign of life while virtual time stops, too.
+        // Clients need the comments even while virtual time does not advance, so these use real time.
         let clock = clock.virtual == nil ? clock : .real
         return .events { [journal] writer in
             let reader = JournalReader(journal, from: start, of: epoch, noticesChanges: true)
@@ -52,7 +52,7 @@ struct EventRequests: RunRequests {
         _ frames: EventStreamFrames, of reader: JournalReader, to writer: HTTPStreamWriter
     ) async {
         var (frames, reader) = (frames, reader)
-        // The head reaches the client before the first event does.
+        // This sends the head of the response before there is an event.
         guard await writer.write(EventStreamFrames.keepAlive) else { return }
         while let slice = await reader.next() {
             let isIdle = slice.entries.isEmpty && slice.lost == 0
@@ -93,9 +93,9 @@ struct EventRequests: RunRequests {
         return .json(try await verification.answer(from: journal).json)
     }
 
-    /// The match with its device's name replaced by the name in events.
+    /// Returns the match with the device's name replaced by its name in events.
     ///
-    /// A device that does not exist yet may be added later.
+    /// The name of an unknown device is kept, because the device may be added later.
     private func resolved(_ match: EventMatch) -> EventMatch {
         guard let name = match.device, let device = try? device(named: name) else { return match }
         return match.naming(device.label)
@@ -109,7 +109,7 @@ struct EventRequests: RunRequests {
             guard let isWanted = try body.bool(name) else { continue }
             if isWanted { wanted.insert(name) } else { unwanted.insert(name) }
         }
-        // Without a true member everything is reset that no false one leaves out.
+        // If no member is `true`, all parts are reset except those with `false`.
         if wanted.isEmpty { wanted = Set(names).subtracting(unwanted) }
         let seed = try body.seed("seed")
         if wanted.count == names.count, clock.manual != nil {
@@ -135,7 +135,7 @@ struct EventRequests: RunRequests {
     /// The parts of a reset, by the names of their members.
     static let resetParts = ["values", "variables", "faults", "bonds", "connections", "journal"]
 
-    /// The problem of a seed for a run that cannot begin again.
+    /// The problem that the run cannot be restarted with another seed.
     private var noNewHistory: ControlProblem {
         clock.manual == nil
             ? ControlProblem(
@@ -150,7 +150,7 @@ struct EventRequests: RunRequests {
                 try await device.emulator.reset(parts, of: device.label)
             }
         } catch {
-            // One that is removed at this moment has nothing to be reset.
+            // A device that was just removed does not have to be reset.
             let isPlayed = run.devices.contains {
                 $0.label == device.label && $0.emulator === device.emulator
             }

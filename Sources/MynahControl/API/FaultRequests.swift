@@ -16,7 +16,7 @@ struct FaultRequests: RunRequests {
 
     func addFault(_ call: APICall) async throws(ControlProblem) -> HTTPResponse {
         let device = try device(call)
-        // Its members are a profile's to read.
+        // The members are parsed like those of a fault in a profile.
         let json = try ControlBody.object(parsing: call.request.body)
         let fault = try await refusing { () async throws(ControlRefusal) in
             try await device.emulator.addFault(json, to: device.label)
@@ -52,11 +52,11 @@ struct FaultRequests: RunRequests {
         let device = try device(call)
         _ = try call.body()
         let name = call.parameter("scenario")
-        // Refused before the number is read: the end of one that is played now would come after it.
+        // Checked first: if the device still plays a scenario, its end would come after the number below.
         try await refusing { () async throws(ControlRefusal) in
             try await device.emulator.checkPlay(name, of: device.label)
         }
-        // The end of one that was played before may wait for a file.
+        // The end of an earlier scenario may still have to be written to a file.
         await run.awaitEvents()
         let seq = journal.kept.upperBound
         try await refusing { () async throws(ControlRefusal) in

@@ -145,7 +145,7 @@ enum OpenAPI {
             ])
         ),
         ("Fields", .object([], others: .any)),
-        // JSON of any form in a request.
+        // A request may contain JSON of any form here.
         (
             "Written",
             .either([

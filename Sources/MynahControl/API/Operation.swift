@@ -10,7 +10,7 @@ enum Operation: String, CaseIterable, Sendable {
     case answerRequest
     case listEvents, mark, wait, verify, reset
 
-    /// `true` if the operation concerns the devices and their time.
+    /// `true` if the operation concerns the devices or their time.
     var takesPart: Bool {
         switch self {
         case .getHealth, .getOpenAPI, .getMetrics: false

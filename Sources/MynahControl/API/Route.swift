@@ -5,9 +5,9 @@ struct Route: Sendable {
     /// A segment of a path.
     enum Segment: Hashable, Sendable {
         case literal(String)
-        /// Any text, which is the parameter with this name.
+        /// One segment with any text, which is the value of the parameter with this name.
         case parameter(String)
-        /// All remaining segments, at least one, which are the parameter with this name.
+        /// All remaining segments, at least one, which are the value of the parameter with this name.
         case rest(String)
     }
 
@@ -25,7 +25,7 @@ struct Route: Sendable {
     var query: [Parameter] = []
     /// The request's body, or `nil` if the request has none.
     var body: Body?
-    /// The answers, by their status.
+    /// The responses, by their status.
     var answers: [Int: Answer]
     /// The segments of the path.
     let segments: [Segment]
@@ -64,10 +64,10 @@ struct Route: Sendable {
             self.type = type
         }
 
-        /// An answer without content, after the request was carried out.
+        /// The response without content that is sent after the request was carried out.
         static let empty = Answer("Done", .object([]), example: .object([]))
 
-        /// An answer with an error (RFC 9457).
+        /// Makes an error response (RFC 9457).
         static func problem(_ summary: String, _ schema: Schema, example: JSON) -> Answer {
             Answer(summary, schema, example: example, type: "application/problem+json")
         }
@@ -93,7 +93,7 @@ struct Route: Sendable {
         }
     }
 
-    /// The parameters in a path, by name, or `nil` if the path does not match the route.
+    /// Returns the parameters in a path by name, or `nil` if the path does not match the route.
     ///
     /// `path` has the segments after percent-decoding.
     func parameters(of path: [String]) -> [String: [String]]? {

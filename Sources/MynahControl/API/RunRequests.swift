@@ -9,14 +9,14 @@ protocol RunRequests: Sendable {
 }
 
 extension RunRequests {
-    /// The device in the path of a request, named by its name in events or by its profile's file.
+    /// Returns the device in the path of a request, given by its name in events or by its profile's file.
     func device(_ call: APICall) throws(ControlProblem) -> ControlledDevice {
         try device(named: call.parameter("device"))
     }
 
     func device(named name: String) throws(ControlProblem) -> ControlledDevice {
         let devices = run.devices
-        // The name in events comes first: another device's file may have the same name.
+        // Names in events are searched first, because another device's file may have the same name.
         if let device = devices.first(where: { $0.label == name }) { return device }
         let label: String
         do throws(DeviceNames.Problem) {
@@ -39,7 +39,7 @@ extension RunRequests {
         return .json(snapshot.json, status: status)
     }
 
-    /// Calls the emulator, and converts a refusal into a problem.
+    /// Calls the emulator in `body`, and converts a refusal into a problem.
     func refusing<Value: Sendable>(
         _ body: () async throws(ControlRefusal) -> Value
     ) async throws(ControlProblem) -> Value {

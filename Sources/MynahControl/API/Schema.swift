@@ -4,31 +4,31 @@ import MynahSupport
 ///
 /// A schema describes a body in the OpenAPI document, and checks the bodies of requests.
 indirect enum Schema: Hashable, Sendable {
-    /// Text; the pattern is a regular expression, and appears only in the document.
+    /// A text; the pattern is a regular expression, which appears only in the document.
     case string(pattern: String? = nil, format: String? = nil)
     /// One of these words.
     case word([String])
-    /// A whole number within bounds.
+    /// An integer within limits.
     case integer(ClosedRange<Int>)
     case number
     /// A number in a request.
     ///
-    /// The parser refuses a whole number whose digits it would round, but accepts 1e30. JSON Schema cannot
-    /// distinguish them, so the document limits both to 64 bits.
+    /// The parser refuses an integer that it would have to round, but accepts 1e30. JSON Schema cannot
+    /// distinguish the two, so the document limits both to 64 bits.
     case writtenNumber
     case bool
-    /// A single value.
+    /// This value only.
     case constant(JSON)
     case array(Schema, longest: Int? = nil)
-    /// An object with these members, and others.
+    /// An object with these members, and possibly others.
     case object([Property], others: Others = .refused)
-    /// A value of one of these schemas.
+    /// A value that conforms to one of these schemas.
     case either([Schema])
     case null
-    /// A schema in the components of the document.
+    /// A schema of the document's components, by name.
     case named(String)
 
-    /// The rule for members of an object that its schema does not name.
+    /// The rule for members of an object that are not in its schema.
     enum Others: Hashable, Sendable {
         case refused
         /// Answers may have other members with any value.

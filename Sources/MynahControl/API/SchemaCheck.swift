@@ -2,16 +2,17 @@ import MynahSupport
 
 /// Checks JSON against a schema of the API.
 struct SchemaCheck {
-    /// Whether objects may have members and words that the schema does not know, because a later version may
-    /// have them.
+    /// `true` to accept unknown members and words, which a later version of the API may have.
     var allowsMore = false
 
-    /// The differences from the schema, a line for each; empty if the value conforms.
+    /// Returns the differences from the schema, one on each line; empty if the value conforms.
     static func faults(of value: JSON, in schema: Schema) -> [String] {
         SchemaCheck().faults(of: value, in: schema)
     }
 
-    /// The differences from the schema at a path in a document, a line for each; empty if the value conforms.
+    /// Returns the differences from the schema, one on each line; empty if the value conforms.
+    ///
+    /// `place` is the path of the value in the document.
     func faults(of value: JSON, in schema: Schema, at place: String = "$") -> [String] {
         switch schema {
         case .constant(let constant):

@@ -15,7 +15,7 @@ package enum ControlAddress: Hashable, Sendable {
     /// Parses `HOST:PORT`, `http://HOST:PORT` or `unix:PATH`.
     ///
     /// HOST is `localhost` (127.0.0.1), an IPv4 address, or an IPv6 address in brackets. Other names are not
-    /// accepted, because servers of mynah refuse them in a Host header.
+    /// accepted, because servers of Mynah refuse them in a Host header.
     package init(_ text: String) throws(ControlError) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
@@ -56,7 +56,7 @@ package enum ControlAddress: Hashable, Sendable {
         text == "off" ? nil : try ControlAddress(text)
     }
 
-    /// Whether the address can be reached only from this machine.
+    /// Whether only this machine can connect to the address.
     package var isLocal: Bool {
         switch self {
         case .unix: true
@@ -71,7 +71,7 @@ package enum ControlAddress: Hashable, Sendable {
         }
     }
 
-    /// The value of a Host header with the address (RFC 9110, 7.2).
+    /// The value of a Host header for the address (RFC 9110, 7.2).
     var authority: String {
         switch self {
         case .unix: "localhost"
@@ -101,7 +101,7 @@ package struct IPAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Parses an address in numbers, without brackets.
+    /// Parses a numeric address without brackets.
     init?(_ text: String) {
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         var four = in_addr()
@@ -115,7 +115,8 @@ package struct IPAddress: Hashable, Sendable {
         }
     }
 
-    /// Parses the host of a URL (RFC 3986, 3.2.2): `localhost` or an address, with brackets for IPv6.
+    /// Parses the host of a URL (RFC 3986, 3.2.2): `localhost`, or a numeric address, with brackets for
+    /// IPv6.
     init?(host: Substring) {
         if host.lowercased() == "localhost" {
             self = .loopback

@@ -12,22 +12,20 @@ package struct ControlClient: Sendable {
         package var status: Int
         /// The header fields.
         package var headers: [HTTPField]
-        /// The body.
+        /// The whole body.
         package var body: [UInt8]
     }
 
-    /// A request.
     package struct Request: Hashable, Sendable {
         /// The method, in upper case.
         package var method: String
         /// The path and query, percent-encoded.
         package var target: String
-        /// Further header fields.
+        /// The additional header fields.
         package var headers: [HTTPField]
-        /// A JSON document, or `nil` for none.
+        /// The body, which is a JSON document, or `nil` if there is none.
         package var body: [UInt8]?
 
-        /// Makes a request.
         package init(_ method: String, _ target: String, headers: [HTTPField] = [], body: [UInt8]? = nil) {
             self.method = method
             self.target = target
@@ -38,12 +36,12 @@ package struct ControlClient: Sendable {
 
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
-    /// The longest body of a response, in bytes: the report of a full journal has half of that.
+    /// The longest body of a response, in bytes, which is twice that of the report of a full journal.
     private static let bodyLimit = 64 << 20
-    /// The time without data after which a stream of events fails: a server sends a comment every 15 s.
+    /// The time without data after which a stream of events fails; a server sends a comment every 15 s.
     private static let streamLimit = Duration.seconds(60)
 
-    /// The server.
+    /// The address of the server.
     package let address: ControlAddress
     private let token: String?
 
@@ -64,9 +62,9 @@ package struct ControlClient: Sendable {
             }, as: UTF8.self)
     }
 
-    /// Sends a request to an instance of mynah, and returns the response.
+    /// Sends a request to an instance of Mynah, and returns the response.
     ///
-    /// Throws `protocolViolation` if another program has answered. `limit` is the time for the whole
+    /// Throws `protocolViolation` if another program has answered. `limit` is the time limit for the whole
     /// exchange.
     package func send(
         _ request: Request, limit: Duration = .seconds(30)
@@ -85,10 +83,10 @@ package struct ControlClient: Sendable {
             remedy: "give the address of mynah serve, or of mynah run --control, with --control")
     }
 
-    /// Reads a stream of server-sent events, and calls `each` with every event, until it returns `false` or
-    /// the stream ends.
+    /// Reads a stream of server-sent events, and calls `each` for every event.
     ///
-    /// Returns `nil`, or the response if it is not a stream of events.
+    /// Reading ends when `each` returns `false`, or with the stream. Returns `nil`, or the response if it is
+    /// not a stream of events.
     package func events(
         _ target: String, after id: String? = nil, _ each: (ServerSentEvent) async -> Bool
     ) async throws(ControlError) -> Response? {
@@ -126,7 +124,7 @@ package struct ControlClient: Sendable {
     private struct Collector {
         private var response = Response(status: 0, headers: [], body: [])
 
-        /// Adds the next part; returns the response after the last one.
+        /// Adds the next part; returns the response after the last part, and `nil` before.
         mutating func add(_ part: HTTPClientResponsePart) throws(ControlError) -> Response? {
             switch part {
             case .head(let head):
@@ -148,9 +146,9 @@ package struct ControlClient: Sendable {
     private static let cut = ControlError(
         .disconnected, "the connection ended before the response was complete")
 
-    /// Sends a request and calls `take` with each part of the response, until it returns a result.
+    /// Sends a request, and calls `take` with each part of the response, until it returns a result.
     ///
-    /// The limit is for the whole response, or with `isStream` for the time until each part.
+    /// `limit` is the time limit for the whole response or, with `isStream`, for each part.
     private func exchange<Result: Sendable>(
         _ request: Request, limit: Duration, isStream: Bool = false,
         _ take: (HTTPClientResponsePart) async throws -> Result?
@@ -208,7 +206,7 @@ package struct ControlClient: Sendable {
             case .unix(let path): try NIOCore.SocketAddress(unixDomainSocketPath: path)
             }
         return try await ClientBootstrap(group: HTTPServer.loops).connectTimeout(.seconds(10))
-            // A server that answers early may have ended its side before the request is written.
+            // A server that answers early may close its sending side before the request is written.
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(to: target) { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -231,7 +229,7 @@ package struct ControlClient: Sendable {
         case let error as IOError where [EACCES, EPERM].contains(error.errnoCode):
             return ControlError(
                 .notPermitted, "this user may not use \(address)", remedy: "run this as its user")
-        // The process at the other end was killed in the middle of a response.
+        // The server's process was killed in the middle of a response.
         case HTTPParserError.invalidEOFState: return Self.cut
         case is HTTPParserError, is NIOHTTPDecoderError:
             return ControlError(.protocolViolation, "what \(address) answered is not HTTP")

@@ -6,7 +6,7 @@ package enum ControlToken {
     /// The largest size of the file, in bytes.
     private static let longest = 4096
 
-    /// Reads a file with a token: one line of printable ASCII characters without spaces.
+    /// Reads a token from a file, which must have one line of printable ASCII characters without spaces.
     ///
     /// Errors do not contain the token. With `isServer`, a file that other users can read or write is
     /// refused.
@@ -16,7 +16,7 @@ package enum ControlToken {
         do throws(InputFile.Problem) {
             let file = try InputFile(path)
             isOpenToOthers = file.isOpenToOthers
-            // A pipe that others may write to is not waited for.
+            // Other users could make the server wait for a pipe.
             bytes = isServer && isOpenToOthers ? [] : try file.prefix(longest + 1)
         } catch {
             throw ControlError(.unavailable, "the token file \(path) cannot be read: \(error.text)")
@@ -39,7 +39,7 @@ package enum ControlToken {
 }
 
 extension ControlAddress {
-    /// The socket of this user's `mynah serve`: `$XDG_RUNTIME_DIR/mynah.sock`.
+    /// Returns the address of this user's `mynah serve`: `$XDG_RUNTIME_DIR/mynah.sock`.
     package static func ofThisUser() throws(ControlError) -> ControlAddress {
         guard let directory = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), directory.hasPrefix("/")
         else {

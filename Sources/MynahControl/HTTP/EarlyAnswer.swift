@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Holds a server's answer until the client has written its request, because the HTTP decoder fails on an
-/// earlier answer.
+/// Holds back a server's response until the client has written its request.
 ///
-/// A server whose connections are all in use answers 503 as soon as it has accepted one.
+/// NIO's HTTP decoder fails on an earlier response. A server whose connections are all in use sends 503 as
+/// soon as it has accepted a connection.
 final class EarlyAnswer: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -2,8 +2,9 @@ import MynahSupport
 import NIOCore
 import NIOHTTP1
 
-/// Runs one connection on the event loop: passes parsed parts to `HTTPConnectionMachine`, and carries out its
-/// actions.
+/// Runs one connection on the event loop.
+///
+/// Parsed parts are passed to `HTTPConnectionMachine`, whose actions are carried out.
 final class HTTPConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
@@ -56,7 +57,7 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else {
-            // The connection broke. The decoder complains about bytes after a parser's error, too.
+            // The connection failed. The decoder also reports bytes that follow invalid ones.
             if !(error is ByteToMessageDecoderError) { context.close(promise: nil) }
             return
         }
@@ -72,14 +73,14 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
         if machine.holdsReads { holdsRead = true } else { context.read() }
     }
 
-    /// Handles received bytes before they are parsed; returns whether to parse them.
+    /// Handles received bytes before they are parsed; returns whether they are to be parsed.
     func received(_ count: Int) -> Bool {
         guard !machine.discards else { return false }
         perform(machine.received(count))
         return true
     }
 
-    /// Notes that the parser has processed all received bytes.
+    /// Informs the machine that all received bytes were parsed.
     func parsed() { perform(machine.parsed()) }
 
     private func problem(of error: HTTPParserError) -> ControlProblem {
@@ -156,7 +157,7 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
 
     // MARK: - Writing
 
-    /// Writes parts; the promise is fulfilled when the socket has accepted them all.
+    /// Writes parts; the promise is fulfilled when the socket has accepted all of them.
     ///
     /// If a client accepts no data for the idle time, its connection is closed.
     func write(_ parts: [HTTPServerResponsePart], _ promise: EventLoopPromise<Void>?) {
@@ -175,7 +176,7 @@ final class HTTPConnectionHandler: ChannelDuplexHandler {
         context.writeAndFlush(Self.wrapOutboundOut(last), promise: promise)
     }
 
-    /// Handles that the whole response was written.
+    /// Handles the end of a response that was written completely.
     func answered() {
         task = nil
         perform(machine.answered())
@@ -200,9 +201,9 @@ final class HTTPByteCounter: ChannelInboundHandler {
     }
 }
 
-/// Sends a response from its task to its connection.
+/// Sends a response from its task to the connection.
 private struct HTTPSender: Sendable {
-    /// The size of the pieces in which a body is written, so that its progress can be seen.
+    /// The size of the pieces in which a body is written; after each piece, the idle time starts again.
     private static let pieceSize = 65_536
 
     let loop: any EventLoop
@@ -238,7 +239,7 @@ private struct HTTPSender: Sendable {
         return !Task.isCancelled
     }
 
-    /// Returns after the socket has accepted the parts, or returns `false` if the client has disconnected.
+    /// Waits until the socket has accepted the parts; returns `false` if the client has disconnected.
     private func write(_ parts: [HTTPServerResponsePart]) async -> Bool {
         let promise = loop.makePromise(of: Void.self)
         loop.execute { connection.value.write(parts, promise) }

@@ -1,37 +1,37 @@
-/// Handles the requests of one connection in order: reads a head and a body within their limits, has the
-/// request answered, and continues with the next.
+/// Handles the requests of one connection, one after the other.
 ///
-/// This state machine does no I/O: its methods get events and return actions.
+/// For each request, the machine checks the limits of the head and the body, and has the request answered.
+/// This state machine does no I/O: its methods handle events and return actions.
 struct HTTPConnectionMachine {
     /// A part of a request, from the parser.
     enum Input: Hashable, Sendable {
         case head(HTTPHead)
         case body([UInt8])
         case end
-        /// The bytes are not HTTP; the parser has stopped for this reason.
+        /// The bytes are not valid HTTP; the parser has stopped for this reason.
         case malformed(ControlProblem)
     }
 
     /// A time limit; at most one is running at a time.
     enum Timer: Hashable, Sendable {
-        /// No byte of the next request has arrived.
+        /// The time limit for the first byte of the next request.
         case idle
-        /// A head has begun, and is not complete.
+        /// The time limit for the rest of a head.
         case head
-        /// A body has begun, and is not complete.
+        /// The time limit for the rest of a body.
         case body
-        /// The last response was sent, and the client has not closed the connection.
+        /// The time limit for the client to close the connection after the last response.
         case linger
     }
 
     enum Action: Sendable {
-        /// Start a time limit in place of the current one; `nil` only stops that one.
+        /// Start a time limit, which replaces the current one; with `nil`, only stop the current one.
         case arm(Timer?)
         /// Ask the client to send the body: 100 Continue.
         case sendContinue
-        /// Have the handler answer, or send the response that is decided already.
+        /// Pass the request to the handler, or send the response in `decided`.
         case answer(HTTPRequest, decided: HTTPResponse?, minorVersion: Int, keepsAlive: Bool)
-        /// Send a response to a request that was not read completely, then `finish`.
+        /// Send a response to a request that was not read completely, and then `finish`.
         case refuse(ControlProblem)
         /// Close the sending side, and discard received bytes until the client closes its side.
         case finish
@@ -51,25 +51,24 @@ struct HTTPConnectionMachine {
         case head
         case body(Reception)
         case answering(keepsAlive: Bool)
-        /// The last response was sent, and nothing more is read.
+        /// The last response was sent, and received bytes are discarded.
         case lingering
         case closed
     }
 
-    /// The largest number of pending parts; one read produces far fewer, so only a malicious client reaches
-    /// it.
+    /// The most parts that may be pending; only a malicious client reaches this limit.
     private static let pendingLimit = 16_384
 
     private var rules: HTTPRules
-    /// The largest number of bytes that may arrive without completing a head or a part of a body.
+    /// The most bytes that may arrive without completing a head or a part of a body.
     ///
     /// The parser limits names and values itself, but ignores spaces, empty lines and chunk extensions.
     private let headLimit: Int
     private let precheck: @Sendable (HTTPRequest) -> HTTPResponse?
     private var state = State.idle
-    /// The body that is being received.
+    /// The part of the body received so far.
     ///
-    /// The body is not in `state`, because there it would be copied with every chunk.
+    /// The body is not stored in `state`, because there it would be copied with every chunk.
     private var body: [UInt8] = []
     /// The parts that arrived after the request that is being answered.
     private var pending: ArraySlice<Input> = []
@@ -84,7 +83,7 @@ struct HTTPConnectionMachine {
         self.precheck = precheck
     }
 
-    /// Whether to leave further bytes unread in the socket for now.
+    /// Whether further bytes must remain unread in the socket for now.
     var holdsReads: Bool {
         if case .answering = state { true } else { !pending.isEmpty }
     }
@@ -97,13 +96,13 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// Handles that the connection was accepted.
+    /// Handles a new connection.
     func opened() -> [Action] { [.arm(.idle)] }
 
-    /// Notes the address that the client has connected to, which is one of many if the server listens on all.
+    /// Sets the local address of the connection; a server that listens on all addresses has many.
     mutating func connected(to host: IPAddress) { rules.local?.host = host }
 
-    /// Handles received bytes, before they are parsed.
+    /// Handles received bytes before they are parsed.
     mutating func received(_ count: Int) -> [Action] {
         silentBytes += count
         guard case .idle = state else { return [] }
@@ -111,7 +110,7 @@ struct HTTPConnectionMachine {
         return [.arm(.head)]
     }
 
-    /// Handles that all received bytes were parsed.
+    /// Handles the end of parsing: all received bytes were parsed.
     mutating func parsed() -> [Action] {
         guard silentBytes > headLimit else { return [] }
         switch state {
@@ -140,7 +139,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// Handles that the response was sent completely.
+    /// Handles the end of a response that was sent completely.
     mutating func answered() -> [Action] {
         guard case .answering(let keepsAlive) = state else { return [] }
         guard keepsAlive, !isQuiescing else {
@@ -164,7 +163,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// Handles that a time limit elapsed.
+    /// Handles the end of the current time limit.
     mutating func timeIsUp() -> [Action] {
         switch state {
         case .head: refuse(ControlProblem(408, "the request line and headers did not come in time"))
@@ -174,7 +173,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// Handles the end of the server: the current request is the last.
+    /// Handles the shutdown of the server: the current request is the last one.
     mutating func quiesce() -> [Action] {
         isQuiescing = true
         switch state {
@@ -183,7 +182,7 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// Handles that the connection has ended.
+    /// Handles the end of the connection.
     mutating func closed() -> [Action] {
         state = .closed
         forget()
@@ -200,7 +199,7 @@ struct HTTPConnectionMachine {
             guard body.count + bytes.count <= rules.bodyLimit else {
                 return refuse(HTTPRules.tooLong(rules.bodyLimit))
             }
-            // The bytes count also if nobody will read them.
+            // The bytes count even if the handler never gets them.
             body += bytes
             return []
         case (.end, .body(var reception)):
@@ -214,7 +213,7 @@ struct HTTPConnectionMachine {
                     reception.request, decided: reception.decided, minorVersion: reception.minorVersion,
                     keepsAlive: keepsAlive),
             ]
-        // The parser does not do this.
+        // The parser never produces these parts in this state.
         case (.head, _), (.body, _), (.end, _): return close()
         }
     }

@@ -1,6 +1,6 @@
 /// The head of a request, as parsed.
 struct HTTPHead: Hashable, Sendable {
-    /// How the end of the body is determined (RFC 9112, 6.3).
+    /// The rule that determines the end of the body (RFC 9112, 6.3).
     enum BodyLength: Hashable, Sendable {
         case absent
         case known(Int)
@@ -15,14 +15,15 @@ struct HTTPHead: Hashable, Sendable {
 
     /// Whether the connection can be used for another request after this one.
     ///
-    /// The parser stops after a request to change the protocol.
+    /// The parser stops after a request that changes the protocol.
     var keepsAlive: Bool {
         minorVersion >= 1 && !headers.list("connection").contains("close")
             && headers["upgrade"] == nil && method != "CONNECT"
     }
 
-    /// The body's length, or `nil` if two programs could interpret it differently, which allows request
-    /// smuggling (RFC 9112, 11.2).
+    /// The rule for the body's length, or `nil` if two programs could interpret it differently.
+    ///
+    /// A different interpretation would allow request smuggling (RFC 9112, 11.2).
     var bodyLength: BodyLength? {
         let lengths = headers.values(of: "content-length")
         let codings = headers.list("transfer-encoding")

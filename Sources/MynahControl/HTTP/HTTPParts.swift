@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// A response's head, and its body if that is complete, in NIO's types.
+/// The head of a response, and its body if that is complete, as NIO's types.
 struct HTTPParts {
     var head: HTTPResponseHead
     /// The body; empty for a stream and for a HEAD request.
@@ -21,7 +21,7 @@ struct HTTPParts {
         where !headers.contains(name: name) {
             headers.add(name: name, value: value)
         }
-        // The encoder frames the body: with this length, or else in chunks.
+        // The encoder frames the body: with this length, or in chunks if there is none.
         headers.remove(name: "transfer-encoding")
         headers.remove(name: "content-length")
         body = .byteBuffer(ByteBuffer())
@@ -38,8 +38,9 @@ struct HTTPParts {
 }
 
 extension HTTPField {
-    /// `true` if the text contains nothing that would end its line or the head: a value may come from a
-    /// profile.
+    /// `true` if the field contains nothing that would end its line or the head.
+    ///
+    /// The text may come from a profile.
     fileprivate var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
             && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }

@@ -1,11 +1,9 @@
 /// A header field.
 package struct HTTPField: Hashable, Sendable {
-    /// The field's name, in upper or lower case.
+    /// The field's name, which is case-insensitive.
     package var name: String
-    /// The value.
     package var value: String
 
-    /// Makes a field.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -19,7 +17,6 @@ package struct HTTPQueryItem: Hashable, Sendable {
     /// The text after the equals sign, or empty if there is none.
     package var value: String
 
-    /// Makes an item.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -27,16 +24,16 @@ package struct HTTPQueryItem: Hashable, Sendable {
 }
 
 extension [HTTPField] {
-    /// The values of all fields with a name, in upper or lower case.
+    /// Returns the values of all fields with this name, which is case-insensitive.
     package func values(of name: String) -> [String] {
         filter { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }
             .map(\.value)
     }
 
-    /// The value of the first field with a name, in upper or lower case.
+    /// The value of the first field with this name, which is case-insensitive, or `nil` if there is none.
     package subscript(name: String) -> String? { values(of: name).first }
 
-    /// The members, in lower case, of the comma-separated lists in all fields with a name.
+    /// Returns the members of the comma-separated lists in all fields with this name, in lower case.
     func list(_ name: String) -> [String] {
         values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmed.lowercased() }
     }
@@ -54,8 +51,9 @@ extension StringProtocol {
 package struct HTTPRequest: Hashable, Sendable {
     /// The method, in upper case.
     package var method: String
-    /// The percent-decoded segments of the path; `/v1/devices` has two, and a slash at the end adds an empty
-    /// one.
+    /// The percent-decoded segments of the path.
+    ///
+    /// `/v1/devices` has two segments, and a slash at the end adds an empty one.
     package var path: [String]
     /// The query's items, in order.
     package var query: [HTTPQueryItem]
@@ -63,10 +61,9 @@ package struct HTTPRequest: Hashable, Sendable {
     package var headers: [HTTPField]
     /// The body; empty while only the head is being checked.
     package var body: [UInt8]
-    /// `true` if the request came through a Unix socket, whose users may name files.
+    /// `true` if the request came through a Unix socket, whose clients may refer to files by path.
     package var isUnixSocket: Bool
 
-    /// Makes a request.
     package init(
         method: String, path: [String], query: [HTTPQueryItem] = [], headers: [HTTPField] = [],
         body: [UInt8] = [], isUnixSocket: Bool = false
@@ -79,6 +76,6 @@ package struct HTTPRequest: Hashable, Sendable {
         self.isUnixSocket = isUnixSocket
     }
 
-    /// The value of the query's first item with a name, or `nil` if there is none.
+    /// Returns the value of the query's first item with this name, or `nil` if there is none.
     package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }

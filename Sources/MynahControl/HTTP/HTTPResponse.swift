@@ -1,13 +1,12 @@
 package import MynahSupport
 import NIOHTTP1
 
-/// A response: complete, or a stream.
+/// A response, whose body is complete or a stream.
 package struct HTTPResponse: Sendable {
-    /// The body of a response.
     package enum Body: Sendable {
         /// The whole body.
         case bytes([UInt8])
-        /// A function that writes the body until it returns.
+        /// A function that writes the body; the body ends when the function returns.
         ///
         /// The function's task is cancelled when the client disconnects.
         case stream(@Sendable (HTTPStreamWriter) async -> Void)
@@ -17,12 +16,10 @@ package struct HTTPResponse: Sendable {
     package var status: Int
     /// The media type.
     package var contentType: String
-    /// Further header fields; the server adds those for the connection and the length.
+    /// Additional header fields; the server adds those for the connection and the length.
     package var headers: [HTTPField]
-    /// The body.
     package var body: Body
 
-    /// Makes a response.
     package init(_ status: Int, contentType: String, headers: [HTTPField] = [], body: Body) {
         self.status = status
         self.contentType = contentType
@@ -30,7 +27,7 @@ package struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// A response with a JSON document.
+    /// Makes a response with a JSON document.
     package static func json(_ json: JSON, status: Int = 200) -> HTTPResponse {
         var bytes: [UInt8] = []
         json.write(to: &bytes)
@@ -38,14 +35,14 @@ package struct HTTPResponse: Sendable {
         return HTTPResponse(status, contentType: "application/json", body: .bytes(bytes))
     }
 
-    /// A response with text.
+    /// Makes a response with text.
     package static func text(
         _ text: String, contentType: String = "text/plain; charset=utf-8"
     ) -> HTTPResponse {
         HTTPResponse(200, contentType: contentType, body: .bytes(Array(text.utf8)))
     }
 
-    /// A stream of server-sent events.
+    /// Makes a response with a stream of server-sent events.
     package static func events(_ body: @escaping @Sendable (HTTPStreamWriter) async -> Void) -> HTTPResponse {
         HTTPResponse(200, contentType: "text/event-stream", body: .stream(body))
     }
@@ -64,7 +61,8 @@ extension ControlProblem {
     package var json: JSON {
         let title =
             switch status {
-            // NIO has the names of RFC 7231 for these; RFC 9110, 15.5.14 and 15.5.21, has others.
+            // NIO uses the names of RFC 7231 for these statuses; RFC 9110, 15.5.14 and 15.5.21, changed
+            // them.
             case 413: "Content Too Large"
             case 422: "Unprocessable Content"
             default: HTTPResponseStatus(statusCode: status).reasonPhrase
@@ -82,13 +80,14 @@ extension ControlProblem {
 package struct HTTPStreamWriter: Sendable {
     private let send: @Sendable ([UInt8]) async -> Bool
 
-    /// Makes a writer around a function that returns `false` when the client has disconnected.
+    /// Makes a writer from a function that returns `false` when the client has disconnected.
     package init(_ send: @escaping @Sendable ([UInt8]) async -> Bool) {
         self.send = send
     }
 
-    /// Writes bytes, and returns after the socket has accepted them; returns `false` if the client has
-    /// disconnected.
+    /// Writes bytes, and waits until the socket has accepted them.
+    ///
+    /// Returns `false` if the client has disconnected.
     @discardableResult
     package func write(_ bytes: [UInt8]) async -> Bool { await send(bytes) }
 }

@@ -1,16 +1,15 @@
 import MynahSupport
 
-/// The rules by which the server refuses a request from its head alone, before the handler gets any of it.
+/// The rules by which the server refuses requests from their heads, before the handler receives them.
 ///
-/// Any web page can send requests to a loopback address, and DNS rebinding lets it read the responses. So
-/// Host, Origin and Sec-Fetch-Site are checked.
+/// Any web page can send requests to a loopback address, and DNS rebinding lets it read the responses. The
+/// rules therefore check Host, Origin and Sec-Fetch-Site.
 struct HTTPRules: Sendable {
     /// The longest body, in bytes.
     var bodyLimit: Int
-    /// The token that requests over TCP need, or `nil` if they need none.
+    /// The token that requests over TCP must have, or `nil` if they need none.
     var token: String?
-    /// The address that the client has connected to, or `nil` for a Unix socket, which only its owner can
-    /// open.
+    /// The local address of the connection, or `nil` for a Unix socket, to which only its owner can connect.
     var local: LocalAddress?
 
     /// A TCP address of this machine.
@@ -19,13 +18,13 @@ struct HTTPRules: Sendable {
         var port: UInt16
     }
 
-    /// The names of this machine's loopback address in a Host header; 10.0.2.2 is its address inside an
-    /// Android emulator.
+    /// The names of this machine's loopback address in a Host header; 10.0.2.2 is the name inside an Android
+    /// emulator.
     private static let loopbackNames = [
         IPAddress.loopback, IPAddress("::1"), IPAddress("10.0.2.2"),
     ]
 
-    /// The reason to refuse a request, or `nil` if it is allowed.
+    /// Returns the reason to refuse a request, or `nil` if the request is allowed.
     func refusal(of head: HTTPHead) -> ControlProblem? {
         switch head.bodyLength {
         case nil:
@@ -45,8 +44,9 @@ struct HTTPRules: Sendable {
         ControlProblem(413, "the body is longer than \(limit) bytes")
     }
 
-    /// The problem of a body that is not JSON: browsers send JSON to another site only after a preflight
-    /// request.
+    /// Returns the problem of a request whose body is not declared as JSON, or `nil`.
+    ///
+    /// Browsers send JSON to another site only after a preflight request.
     static func mediaTypeProblem(_ head: HTTPHead) -> ControlProblem? {
         guard ["POST", "PUT", "PATCH"].contains(head.method) else { return nil }
         let types = head.headers.values(of: "content-type")
@@ -85,8 +85,10 @@ struct HTTPRules: Sendable {
         return nil
     }
 
-    /// The problem of a request without a valid token, which is in a header, in the page's cookie, or once in
-    /// the query of the page's address.
+    /// Returns the problem of a request without a valid token, or `nil`.
+    ///
+    /// The token can be in a header or in the page's cookie, or in the query of the page's address, for
+    /// signing in.
     private func tokenProblem(_ head: HTTPHead) -> ControlProblem? {
         guard let local, let token else { return nil }
         let given = head.headers.values(of: "authorization")
@@ -110,15 +112,17 @@ struct HTTPRules: Sendable {
         return ControlProblem(403, "the token is not this server's")
     }
 
-    /// The response to a request with the token in the query of the page's address: a redirect to the page,
-    /// and the cookie; `nil` for any other request.
+    /// Returns the response to a request that has the token in the query of the page's address.
+    ///
+    /// This is a redirect to the page, with the cookie. Returns `nil` for any other request.
     func signIn(_ head: HTTPHead) -> HTTPResponse? {
         guard let local, PageSession.token(inTargetOf: head) != nil else { return nil }
         return PageSession.signIn(token, port: local.port)
     }
 
-    /// Whether an authority (RFC 3986, 3.2) contains an IP address of this server; a name is not accepted,
-    /// because another site could make a browser resolve it to this server.
+    /// Whether an authority (RFC 3986, 3.2) has an IP address of this server.
+    ///
+    /// Names are not accepted, because another site could make a browser resolve a name to this server.
     private func names(_ authority: Substring, _ local: LocalAddress) -> Bool {
         var host = authority
         var port: UInt16? = 80

@@ -5,40 +5,41 @@ import NIOPosix
 
 /// An HTTP/1.1 server for the control API, on a TCP port or a Unix socket.
 ///
-/// The server refuses requests that are too long or too slow, and those from web pages of another origin,
-/// before they reach a handler. A client that closes its sending side is treated as disconnected: the task
-/// that answers its request is cancelled.
+/// Requests that are too long or too slow, and those from web pages of another origin, are refused before
+/// they reach the handler. A client that closes its sending side is treated as disconnected: the task that
+/// answers its request is cancelled.
 package final class HTTPServer: Sendable {
     /// Answers a request; its task is cancelled when the client disconnects.
     package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
-    /// Returns the response to a request that will fail regardless of its body, for example 404 or 405, or
-    /// `nil`; called on the event loop with an empty body.
+    /// Returns the response to a request that fails regardless of its body, such as 404 or 405, or `nil`.
+    ///
+    /// Called on the event loop with an empty body.
     package typealias Precheck = @Sendable (HTTPRequest) -> HTTPResponse?
 
-    /// Limits and access.
+    /// Limits, time limits and the token of a server.
     package struct Options: Sendable {
         /// The largest size of the request line with all headers, in bytes.
         package var headLimit = 16 << 10
         /// The largest size of a body, in bytes.
         package var bodyLimit = 1 << 20
-        /// The largest number of connections at a time; further ones get 503 and are closed.
+        /// The most simultaneous connections; further ones get 503 and are closed.
         package var connectionLimit = 64
-        /// The number of file descriptors that connections leave for the rest of the program.
+        /// The number of file descriptors that must remain for the rest of the program.
         package var descriptorReserve: UInt64 = 16
-        /// The time limit for a head, from its first byte on.
+        /// The time limit for a head, counted from its first byte.
         package var headTime: Duration = .seconds(5)
-        /// The time limit for a body, from the end of the head on.
+        /// The time limit for a body, counted from the end of the head.
         package var bodyTime: Duration = .seconds(60)
-        /// The time limit for a connection without a request, and for a client that does not read a response.
+        /// The time limit for an idle connection, and for a client that does not read a response.
         package var idleTime: Duration = .seconds(60)
         /// The time limit for a client to close the connection after its last response.
         package var lingerTime: Duration = .seconds(2)
-        /// The pause after the system refused to accept a connection, for example for lack of a file
-        /// descriptor.
+        /// The pause after the system refused to accept a connection, for example because of too few file
+        /// descriptors.
         package var acceptPause: Duration = .seconds(1)
         /// The time for which `stop` waits for requests to finish.
         package var stopTime: Duration = .seconds(1)
-        /// The token that requests over TCP need, or `nil` if they need none.
+        /// The token that requests over TCP must have, or `nil` if they need none.
         package var token: String?
 
         /// Makes the default options of the control API, without a token.
@@ -52,7 +53,7 @@ package final class HTTPServer: Sendable {
         case ended
     }
 
-    /// The thread of all servers and clients of the process.
+    /// The event loop of all servers and clients in the process.
     ///
     /// The group is never shut down, because it would have to outlive every task that answers a request.
     static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -75,9 +76,10 @@ package final class HTTPServer: Sendable {
         self.handler = handler
     }
 
-    /// Listens, and returns the address with its port.
+    /// Starts to listen, and returns the address with the actual port.
     ///
-    /// A Unix socket gets mode 0600, and replaces one of a process that has ended. Call this once.
+    /// A Unix socket gets mode 0600, and replaces the socket of a process that has ended. Can be called only
+    /// once.
     package func start() async throws(ControlError) -> ControlAddress {
         guard address.isLocal || options.token != nil else {
             throw ControlError(
@@ -133,7 +135,8 @@ package final class HTTPServer: Sendable {
                     try channel.pipeline.syncOperations.addHandler(HTTPAcceptPause(pause))
                 }
             }
-            // A request is small, and what one read brings may have to wait until another is answered.
+            // Requests are small, and the parts of one read may have to wait for the response to an earlier
+            // request.
             .childChannelOption(
                 .recvAllocator,
                 value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 16_384)
@@ -167,20 +170,21 @@ package final class HTTPServer: Sendable {
         ])
     }
 
-    /// The number of file descriptors that the process may still open for other purposes before a client
-    /// connects.
+    /// The number of file descriptors that the process may still open for itself after the check.
     ///
-    /// libdispatch has a timer for each of its three clocks, and opens it at the clock's first use. On a busy
-    /// machine this happens after the check, and then each client would be refused.
+    /// libdispatch has a timer for each of its three clocks, and opens it when the clock is first used. On a
+    /// busy machine this happens after the check, and then every client would be refused.
     private static let laterDescriptors: UInt64 = 2
 
-    /// The reason that no connection could be served now, as a sentence without its full stop, or `nil`.
+    /// The reason that connections cannot be served now, or `nil` if they can.
+    ///
+    /// The reason is a sentence without its full stop.
     package var lackOfFiles: String? {
         OpenFiles.problem(
             of: "a client of the control API", leaving: options.descriptorReserve + Self.laterDescriptors)
     }
 
-    /// Counts a connection, or returns the reason that it is not served.
+    /// Counts a connection, or returns the reason that the server does not serve it.
     private func refusal(of channel: any Channel) -> String? {
         guard leavesDescriptors(channel) else {
             return "this server may not open more files, of which a connection is one; \(OpenFiles.remedy)"
@@ -190,8 +194,9 @@ package final class HTTPServer: Sendable {
 
     /// Whether enough file descriptors are left after a connection was accepted.
     ///
-    /// libdispatch crashes a process that has none: once a second it opens a file for each of its threads. A
-    /// new descriptor has the lowest free number, so a high number means that few are left.
+    /// Without a free file descriptor, libdispatch crashes the process: once a second, it opens a file for
+    /// each of its threads. A new descriptor has the lowest free number, so a high number means that few are
+    /// left.
     private func leavesDescriptors(_ channel: any Channel) -> Bool {
         let number = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
             of: NIOBSDSocket.Handle.self
@@ -214,11 +219,11 @@ package final class HTTPServer: Sendable {
     }
 }
 
-/// Stops accepting connections for a while after the system refused one, for example for lack of a file
-/// descriptor.
+/// Stops accepting connections for a while after the system refused one.
 ///
-/// NIO's `AcceptBackoffHandler` does not help: the channel stays registered for reads after an error, and the
-/// waiting connection wakes the event loop again and again.
+/// The cause is, for example, too few file descriptors. NIO's `AcceptBackoffHandler` does not help: after an
+/// error, the channel stays registered for reads, and the waiting connection wakes the event loop
+/// repeatedly.
 private final class HTTPAcceptPause: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
@@ -232,21 +237,21 @@ private final class HTTPAcceptPause: ChannelInboundHandler {
         let channel = context.channel
         try? channel.syncOptions?.setOption(.autoRead, value: false)
         context.eventLoop.scheduleTask(in: time) {
-            // The server may have stopped meanwhile.
+            // The server may have stopped in the meantime.
             try? channel.syncOptions?.setOption(.autoRead, value: true)
         }
     }
 }
 
-/// Refuses a connection for which there is no room, and closes it after the client has closed its side.
+/// Refuses a connection beyond the limits, and closes it after the client has closed its side.
 ///
-/// The request is read and dropped, because a socket that is closed with unread bytes is reset, and then the
-/// client does not get the response.
+/// The request is read and discarded: closing a socket with unread bytes resets the connection, and the
+/// client would not receive the response.
 private final class HTTPOverload: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The number of bytes after which the connection is closed even if the client has not closed its side.
+    /// The number of received bytes after which the connection is closed in any case.
     private static let mostRead = 64 << 10
 
     private let reason: String

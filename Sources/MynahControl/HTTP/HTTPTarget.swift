@@ -5,8 +5,9 @@ struct HTTPTarget: Hashable, Sendable {
     var path: [String]
     var query: [HTTPQueryItem]
 
-    /// Parses a target, or returns `nil` if it has another form, or a percent-encoding that is wrong, not
-    /// UTF-8, or a control character.
+    /// Parses a target; returns `nil` if it has another form, or an invalid percent-encoding.
+    ///
+    /// The decoded text must be UTF-8 without control characters.
     init?(_ target: String) {
         guard target.hasPrefix("/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
         let parts = target.dropFirst().split(

@@ -2,10 +2,10 @@ import Glibc
 import MynahSupport
 
 extension ListeningSocket {
-    /// Listens at the address of a control server.
+    /// Opens the listening socket of a control server.
     ///
-    /// NIO would leave the socket file accessible to other users until its mode is changed, and would remove
-    /// a path that belongs to another process by then.
+    /// NIO itself would let other users access the socket file until its mode is changed, and would remove a
+    /// path that another process has since taken over.
     init(_ address: ControlAddress) async throws(ControlError) {
         switch address {
         case .tcp(let host, let port):
@@ -25,7 +25,7 @@ extension ListeningSocket {
 }
 
 extension ControlAddress {
-    /// The address with the port that the system has chosen.
+    /// Returns the address with the port that the system has chosen.
     func bound(by socket: ListeningSocket) -> ControlAddress {
         guard case .tcp(let host, _) = self, let port = socket.port else { return self }
         return .tcp(host: host, port: port)
@@ -33,7 +33,7 @@ extension ControlAddress {
 }
 
 extension ControlError {
-    /// Makes the error of listening on a port of an address.
+    /// Makes the error for a failure to listen on a port of an address.
     fileprivate init(_ error: SystemError, _ host: IPAddress, _ port: UInt16) {
         switch error.number {
         case EADDRINUSE:
@@ -49,7 +49,7 @@ extension ControlError {
         }
     }
 
-    /// Makes the error of listening at a path.
+    /// Makes the error for a failure to listen at a path.
     fileprivate init(_ problem: ListeningSocket.PathProblem, _ path: String) {
         switch problem {
         case .pathTooLong: self.init(.invalidAddress, "the socket path \(path) is too long")
@@ -83,10 +83,10 @@ extension ControlError {
 }
 
 extension IPAddress {
-    /// The address and a port in the form of the system's socket calls.
+    /// Returns the address and a port for the system's socket calls.
     func socketAddress(port: UInt16) -> SocketAddress {
-        // Not as sockaddr_in: NIO brings a module of its own for it, and which one declares it depends on the
-        // order of a build. The layout is that of ip(7) and ipv6(7).
+        // `sockaddr_in` is not used: NIO also has a module that declares it, and the order of the build
+        // decides which declaration is found. The layout is that of ip(7) and ipv6(7).
         let family = isIPv6 ? AF_INET6 : AF_INET
         var address: [UInt8] = []
         withUnsafeBytes(of: sa_family_t(family)) { address += $0 }

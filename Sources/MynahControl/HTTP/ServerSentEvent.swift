@@ -1,13 +1,12 @@
 /// A server-sent event (HTML Living Standard, 9.2).
 package struct ServerSentEvent: Hashable, Sendable {
-    /// The id of the last event, from which a client can resume, or `nil` if there was none.
+    /// The identifier after which a client can resume, or `nil` if no event had one.
     package var id: String?
     /// The type of the event, or `nil` for `message`.
     package var event: String?
-    /// The data, of any number of lines.
+    /// The data, which may have several lines.
     package var data: String
 
-    /// Makes an event.
     package init(id: String? = nil, event: String? = nil, data: String) {
         self.id = id
         self.event = event
@@ -15,9 +14,9 @@ package struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// Parses server-sent events from the bytes of a stream, in pieces of any length.
+/// Parses server-sent events from a stream, whose bytes can be passed in pieces of any length.
 package struct ServerSentEventParser: Sendable {
-    /// An event in the stream is longer than the limit.
+    /// The error for an event that is longer than the limit.
     package struct TooLong: Error, Hashable, Sendable {}
 
     /// The largest length of an event, in bytes.
@@ -35,7 +34,7 @@ package struct ServerSentEventParser: Sendable {
         self.limit = limit
     }
 
-    /// Decodes the next bytes, and returns the events that they complete.
+    /// Parses the next bytes, and returns the events that are now complete.
     package mutating func decode(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         for byte in bytes {
@@ -76,7 +75,7 @@ package struct ServerSentEventParser: Sendable {
 
     /// Returns the event that an empty line completes, or `nil` if it has no data.
     ///
-    /// The id stays valid for all following events until the next id.
+    /// An id applies to all following events until the next id.
     private mutating func dispatch() -> ServerSentEvent? {
         defer {
             data = []

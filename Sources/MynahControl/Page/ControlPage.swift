@@ -1,12 +1,11 @@
 /// The web page at `/`: HTML, a style sheet, a module and an icon.
 enum ControlPage {
-    /// A file of the page.
     struct File: Sendable {
-        /// The path of the file, without the slash before it.
+        /// The path of the file, without the leading slash.
         var path: String
         var contentType: String
         var body: [UInt8]
-        /// The tag that distinguishes this content from that of another version (RFC 9110, 8.8.3).
+        /// The entity tag, which distinguishes versions of the content (RFC 9110, 8.8.3).
         var entityTag: String
 
         init(_ path: String, _ contentType: String, _ text: String) {
@@ -26,14 +25,16 @@ enum ControlPage {
         File("icon.svg", "image/svg+xml", PageFiles.icon),
     ]
 
-    /// The content security policy: the page loads nothing from another origin, cannot be embedded in another
-    /// page, and does not treat text as markup or script.
+    /// The content security policy.
+    ///
+    /// The page loads nothing from another origin, cannot be embedded in another page, and does not treat
+    /// text as markup or script.
     private static let policy = [
         "default-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
         "object-src 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
     ].joined(separator: "; ")
 
-    /// The response to a request for a file of the page, or `nil` if the request is for something else.
+    /// Returns the response to a request for a file of the page, or `nil` for any other request.
     static func response(to request: HTTPRequest) -> HTTPResponse? {
         guard request.path.count <= 1, let file = files.first(where: { $0.path == request.path.first ?? "" })
         else { return nil }
@@ -52,7 +53,7 @@ enum ControlPage {
 
     private static func headers(of file: File) -> [HTTPField] {
         [
-            // The browser keeps it, and asks each time whether it is still the same.
+            // The browser caches the file, and asks each time whether it has changed.
             HTTPField("cache-control", "no-cache"), HTTPField("etag", file.entityTag),
             HTTPField("content-security-policy", policy), HTTPField("referrer-policy", "same-origin"),
             HTTPField("cross-origin-opener-policy", "same-origin"), HTTPField("x-frame-options", "DENY"),

@@ -4,7 +4,7 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// The devices that an app's central manager has found: their entries, their addresses, and their events.
+/// The devices that an app's central manager has found: their profile entries, addresses and events.
 ///
 /// Belongs to the manager's player, and runs on the phone's executor.
 final class CentralDevices {
@@ -14,9 +14,10 @@ final class CentralDevices {
     /// The manager's index among the central managers of the app.
     private let number: Int
     var script: CentralScript
-    /// The peripherals of this launch that were assigned to an entry, and those that the system preserved.
+    /// The peripherals that were assigned to a profile entry in this launch, and those that the system
+    /// preserved.
     var peripherals: [PeripheralIdentifier: Peripheral] = [:]
-    /// The last known address of each entry's device.
+    /// The last known address of the device of each profile entry, by the entry's index.
     private var addresses: [Int: DeviceAddress] = [:]
 
     init(of central: Profile.Central, _ number: Int, _ memory: DeviceMemory) {
@@ -28,19 +29,20 @@ final class CentralDevices {
 
     // MARK: Entries
 
-    /// The entry with a name, or `nil` if there is none.
+    /// Returns the profile entry with the given name, or `nil` if there is none.
     func entry(named name: String) -> Profile.Central.Peripheral? {
         central.peripherals.firstIndex { $0.name == name }.map { central.peripherals[$0] }
     }
 
-    /// The device that was last assigned to the entry with a name, even in an earlier run; `nil` if none ever
-    /// was.
+    /// Returns the device that was last assigned to the named entry, even in an earlier run.
+    ///
+    /// Returns `nil` if no device was ever assigned.
     func device(of name: String) -> PeripheralIdentifier? {
         central.peripherals.firstIndex { $0.name == name }.flatMap { script.device(of: $0) }
             ?? memory.appSide.savedDevice(named: name, of: number)
     }
 
-    /// The name of the entry that a device is assigned to, or `nil` if there is none.
+    /// Returns the name of the entry that a device is assigned to, or `nil` if there is none.
     func name(of device: PeripheralIdentifier) -> String? {
         let entry =
             script.entry(of: device)
@@ -52,7 +54,7 @@ final class CentralDevices {
 
     // MARK: Peripherals
 
-    /// Stores the identifiers of the devices in the app's data, if they or anything else have changed.
+    /// Saves the identifiers of the devices in the app's data if they changed, or if `isChanged` is `true`.
     func save(isChanged: Bool = false) {
         guard var saved = memory.appSide.saved else { return }
         saved[number].merge(script.saved) { $1 }
@@ -61,8 +63,9 @@ final class CentralDevices {
         memory.appSide.app?.access.save(saved)
     }
 
-    /// Keeps a peripheral that an entry uses; others are released, because a device that changes its address
-    /// appears as a new one each time.
+    /// Keeps a peripheral if it is assigned to an entry, and ignores it otherwise.
+    ///
+    /// Others are released, because a device that changes its address appears as a new peripheral each time.
     func keep(_ peripheral: Peripheral) {
         if script.entry(of: peripheral.identifier) != nil { peripherals[peripheral.identifier] = peripheral }
     }
@@ -74,16 +77,16 @@ final class CentralDevices {
         addresses[entry] = peripheral.address
     }
 
-    /// Notes that the user picked the device at an address for an entry.
+    /// Stores the address of the device that the user picked for an entry.
     func notePick(at address: DeviceAddress, for entry: Int) { addresses[entry] = address }
 
-    /// Deletes the stored identifier of the entry with a name.
+    /// Deletes the stored device identifier of the named entry.
     func forgetSaved(_ name: String) {
         memory.appSide.saved?[number][name] = nil
         save(isChanged: true)
     }
 
-    /// Handles the restored state of a manager of an earlier launch; returns the connected devices.
+    /// Stores the peripherals of a restored central manager, and returns those that are connected.
     func restore(_ state: RestoredCentralState) -> [PeripheralIdentifier] {
         for peripheral in state.peripherals { peripherals[peripheral.identifier] = peripheral }
         func identifiers(_ state: PeripheralState, _ all: [Peripheral]) -> [PeripheralIdentifier] {
@@ -127,12 +130,13 @@ final class CentralDevices {
         return EventPeripheral(peripheral, alias: entry.map { central.peripherals[$0].name })
     }
 
-    /// The address of the device that was last assigned to the entry with a name; `nil` if none ever was.
+    /// Returns the address of the device that was last assigned to the named entry, or `nil` if none ever
+    /// was.
     func address(of name: String) -> DeviceAddress? {
         central.peripherals.firstIndex { $0.name == name }.flatMap { addresses[$0] }
     }
 
-    /// Returns the peripheral at an address, if it was found.
+    /// Returns the peripheral at the given address, or `nil` if none was found.
     func peripheral(at address: DeviceAddress) -> Peripheral? {
         peripherals.values.filter { $0.address == address }
             .min { $0.identifier.description < $1.identifier.description }

@@ -13,8 +13,9 @@ final class CentralPlayer {
     let devices: CentralDevices
     private let link: CentralLink
     private var manager: CentralManager?
-    /// Increases with each launch and each end of the app, so that work of a process that has ended is
-    /// dropped.
+    /// The number of launches and ends of the app so far.
+    ///
+    /// Work that was queued under an earlier number is dropped.
     private var launch = 0
     private var state = RadioState.unknown
     private var stage = Stage.waiting
@@ -22,7 +23,7 @@ final class CentralPlayer {
     /// The last reported status of the scan.
     private var scan: ScanStatus?
     private var writes = RepeatedWrites()
-    /// The device to which a connection was requested, until that is reported.
+    /// The device to which a connection was requested, until the request is reported as an event.
     private var asked: Peripheral?
     private var waits = ReconnectWaits()
     private let room = ChangeSignal()
@@ -50,7 +51,9 @@ final class CentralPlayer {
     /// The manager's index among the central managers of the app.
     var number: Int { link.number }
 
-    /// Whether the system still worked for the manager when its app was terminated.
+    /// `true` if the system keeps working for the manager after it terminated the app.
+    ///
+    /// This requires a restore identifier and the background mode `bluetooth-central`.
     private var isKept: Bool {
         central.restoreIdentifier != nil
             && memory.device.app?.description.rules.backgroundModes.contains(.bluetoothCentral) == true
@@ -61,7 +64,7 @@ final class CentralPlayer {
     /// Whether the app's code runs; the answer is valid until the next `await`.
     private var isAppRunning: Bool { memory.appSide.app?.access.isRunning == true }
 
-    /// Begins with a new process of the app.
+    /// Resets the state for a new process of the app.
     func launched(_ app: App) throws(RadioError) {
         devices.peripherals = [:]
         beginLaunch()
@@ -74,7 +77,7 @@ final class CentralPlayer {
             restoreIdentifier: central.restoreIdentifier, options: options, sink: link)
     }
 
-    /// Ends with the app's process, which has ended.
+    /// Resets the state after the app's process has ended.
     func ended(byUser isQuit: Bool) {
         manager = nil
         beginLaunch()
@@ -84,13 +87,13 @@ final class CentralPlayer {
         if isQuit || !isKept { report(nil) }
     }
 
-    /// Invalidates everything that the earlier process began.
+    /// Invalidates all work of the earlier process.
     private func beginLaunch() {
         launch += 1
         (waiting, asked) = (WaitingActions(), nil)
     }
 
-    /// Queues work of the app's current process.
+    /// Queues work, which is dropped if the app's process ends before its turn.
     private func enqueue(_ work: @escaping @Sendable (CentralPlayer) async -> Void) {
         let launch = launch
         link.enqueue { await $0.carryOut(work, of: launch) }
@@ -116,12 +119,12 @@ final class CentralPlayer {
         report(nil)
     }
 
-    /// Starts or stops the scan, as the app's user does.
+    /// Starts or stops the scan on behalf of the app's user.
     func setScanning(_ isWanted: Bool) {
         act { $0.userWants(isWanted, into: &$1) }
     }
 
-    /// Handles the Bluetooth state; `wake` is the number of the wake that caused it.
+    /// Passes the Bluetooth state to the script; `wake` is the number of the wake that caused it.
     private func power(in wake: Int? = nil) {
         guard isBegun else { return }
         act(in: wake) { $0.powered(state == .poweredOn, into: &$1) }
@@ -192,13 +195,13 @@ final class CentralPlayer {
         }
     }
 
-    /// Handles that the app gave up a device with a lost bond, until its user forgets the device.
+    /// Gives up a device that has lost its bond, until the user forgets the device in Settings.
     private func gaveUp(_ peripheral: Peripheral) {
         act { $0.lostBond(peripheral.identifier, into: &$1) }
     }
 
-    /// Handles that the phone's user has forgotten the device at an address in Settings, or with `nil` every
-    /// device.
+    /// Handles that the phone's user has forgotten a device in Settings, or every device if `address` is
+    /// `nil`.
     func forgotten(_ address: DeviceAddress?) {
         act(in: nil) { script, actions in
             let found = address.map { [devices.peripheral(at: $0)?.identifier] } ?? script.devices
@@ -208,7 +211,7 @@ final class CentralPlayer {
 
     // MARK: AccessorySetupKit
 
-    /// Handles that the user picked the device at an address for the entry with a name.
+    /// Assigns a device that the user picked with AccessorySetupKit to the named entry, and reports it.
     func picked(_ device: PeripheralIdentifier, at address: DeviceAddress, for name: String, called: String?)
     {
         guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return }
@@ -220,7 +223,7 @@ final class CentralPlayer {
         devices.save()
     }
 
-    /// Removes the accessory of an entry, as the user does.
+    /// Removes an entry's device from the app's accessories, and reports it.
     func remove(_ device: PeripheralIdentifier, for name: String, at address: DeviceAddress?) {
         let peripheral =
             devices.peripherals[device].map(devices.eventPeripheral)
@@ -229,12 +232,11 @@ final class CentralPlayer {
         events.report(.accessoryRemoved, .link(.init(peripheral)))
         _ = memory.appSide.app?.access.remove(accessory: device)
         act(in: nil) { $0.removed(device, into: &$1) }
-        // An identifier that was saved for the entry is gone with it.
+        // The identifier that the app saved for the entry is deleted too.
         devices.forgetSaved(name)
     }
 
-    /// Reports a Bluetooth state of the app's own: one that was queued after the phone reported it, or one
-    /// that woke the app.
+    /// Reports a Bluetooth state if it woke the app, or if it was queued while the app did not run.
     private func reportOwn(_ new: RadioState, isReported: Bool) {
         let hasWoken = memory.appSide.takeWakeByState()
         let isQueued = memory.appSide.isDeliveringQueued
@@ -271,7 +273,7 @@ final class CentralPlayer {
         return actions
     }
 
-    /// Lets the script handle an event of this wake, and carries out its actions.
+    /// Passes an event of the current wake to the script, and carries out the resulting actions.
     private func act(_ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
         act(in: memory.appSide.wake, body)
     }
@@ -363,8 +365,9 @@ final class CentralPlayer {
         for peripheral in found { devices.keep(peripheral) }
     }
 
-    /// Waits for a time of an entry's plan; if it elapses while the app does not run, the script gets it when
-    /// the app runs again.
+    /// Starts a timer for the plan of an entry.
+    ///
+    /// If the timer fires while the app does not run, the script learns of it when the app runs again.
     private func wait(_ time: Duration, _ number: UInt64, _ entry: Int, _ wake: Int?) {
         let task = link.enqueue(at: memory.clock.now.advanced(by: time), on: memory.clock) {
             $0.waited(number, entry, wake)
@@ -377,8 +380,9 @@ final class CentralPlayer {
         act(in: wake) { $0.waited(number, for: entry, into: &$1) }
     }
 
-    /// Reports a requested connection, after it was given to the state directory to save; its results are
-    /// reported later.
+    /// Reports the requested connection, after the state directory has saved it.
+    ///
+    /// The result of the request is reported later.
     private func reportConnecting() {
         guard let peripheral = asked else { return }
         asked = nil
@@ -419,7 +423,7 @@ final class CentralPlayer {
         }
     }
 
-    /// Sends and receives on a channel until it is closed.
+    /// Exchanges data on a channel until it is closed.
     private func talk(
         on channel: any L2CAPChannel, _ peripheral: Peripheral, _ entry: Int, _ launch: Int
     ) async {
@@ -433,7 +437,7 @@ final class CentralPlayer {
     }
 
     private func report(_ error: RequestError, _ peripheral: Peripheral, of launch: Int) async {
-        // A link that ended, or an app, has been reported.
+        // The end of the link or of the app was already reported.
         guard isBegun, launch == self.launch, await peripheral.isConnected else { return }
         devices.report(.error, peripheral) { .notice(.init(error.description, $0)) }
     }
@@ -482,7 +486,8 @@ final class CentralPlayer {
         }
     }
 
-    /// Handles a change of an app's state: reports a changed scan, and continues actions that were held back.
+    /// Handles a change of the app's state: reports a changed scan, and continues actions that were held
+    /// back.
     func appChanged() {
         reportScan()
         guard writes.isHeld || waits.isHeld, isAppRunning else { return }
@@ -492,7 +497,7 @@ final class CentralPlayer {
         for repetition in writes.release() {
             let write = central.peripherals[repetition.entry].writes[repetition.write]
             let isDone = progress[repetition.device]?.done.contains(.write(repetition.write)) == true
-            // A write that was due once is late already.
+            // A write whose time came while the app was not running is sent at once.
             again(repetition, in: isDone || write.after == nil ? write.every : .zero)
         }
     }

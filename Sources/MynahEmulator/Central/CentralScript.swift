@@ -2,14 +2,14 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// The behaviour of an app with one central manager: its devices, and its scans.
+/// The behaviour of an app with one central manager: which devices it connects to, and when it scans.
 ///
-/// The script refers to no manager: the player passes events in and carries out the actions. The script's
-/// knowledge of devices outlives the app's process, as an app's saved data does.
+/// The script has no reference to a manager: `CentralPlayer` passes events in, and carries out the returned
+/// actions. Its saved devices outlive the app's process, as an app's saved data does.
 ///
-/// Each entry of the profile connects to its device by a plan of its own. The plan begins when Bluetooth is
-/// on, and after a disconnection if the profile requires it. For an entry that never had a device, the app
-/// always scans.
+/// Each profile entry connects to its device by its own plan. The plan begins when Bluetooth is on, and
+/// after a disconnection if the profile requires it. For an entry that never had a device, the app always
+/// scans.
 struct CentralScript {
     enum Action: Hashable {
         /// Registers for the connection events of devices with one of these services, or of all devices if
@@ -21,17 +21,17 @@ struct CentralScript {
         case retrieveKnown([PeripheralIdentifier], entry: Int)
         /// Calls retrieveConnectedPeripherals(withServices:), whose result goes to `retrieved`.
         case retrieveConnected([BluetoothUUID], entry: Int)
-        /// Calls `waited` with this number after this time.
+        /// Starts a timer; the player must call `waited` with this number when it fires.
         case wait(UInt64, Duration, entry: Int)
         /// Requests a connection to the device of an entry.
         case connect(PeripheralIdentifier, entry: Int)
-        /// Does the entry's work on a link.
+        /// Carries out the entry's reads, subscriptions and writes on a link.
         case work(PeripheralIdentifier, entry: Int)
         /// Cancels a connection, active or pending.
         case cancel(PeripheralIdentifier)
     }
 
-    /// The data of a device that is compared with the entries.
+    /// The data of a discovered device that is compared with the profile entries.
     struct Heard {
         /// The services that the device advertises, in its list or in its overflow area.
         var services: Set<BluetoothUUID>
@@ -39,11 +39,11 @@ struct CentralScript {
         var rssi: Int?
     }
 
-    /// The state of an entry of the profile, and of its device.
+    /// The state of a profile entry and of its device.
     private struct Entry {
         enum Link {
             case none
-            /// A connection was requested, but not by the plan.
+            /// A connection is pending that the plan has not requested, such as one after a disconnection.
             case wanted(PeripheralIdentifier)
             case connected(PeripheralIdentifier)
             /// The app's work with the device is finished.
@@ -52,29 +52,31 @@ struct CentralScript {
 
         var plan = ReconnectPlan([])
         var link = Link.none
-        /// The entry's last device, whose identifier the app has saved.
+        /// The device that was last assigned to the entry; the app has saved its identifier.
         var saved: PeripheralIdentifier?
-        /// The device that was discovered since the plan began.
+        /// The device that was discovered since the plan began, or `nil` if there is none.
         var discovered: PeripheralIdentifier?
         /// `true` if the app has connected the device since the scan began.
         var hasConnected = false
-        /// Whether the app has given up because the device has lost its bond.
+        /// `true` if the app gave up the device because it has lost its bond.
         var hasLostBond = false
-        /// Whether the work that an earlier process began on the link must be continued.
+        /// `true` if the app must continue the work that an earlier process began on the link.
         var isToResume = false
-        /// The current wait of the plan: its number for the player, and its number in the plan.
+        /// The timer of the plan: its number in the script, and its number in the plan (`own`).
         var wait: (number: UInt64, own: UInt64)?
 
-        /// Whether nothing is requested for the entry.
+        /// `true` if the entry has no link, and its plan does not try to connect.
         var isIdle: Bool { if case .none = link { !plan.isTrying } else { false } }
 
-        /// Whether a device belongs to the entry: it was its last one, was discovered for it, or is waited
-        /// for.
+        /// Whether a device belongs to the entry.
+        ///
+        /// This is the saved device, the discovered device, or one to which the plan has a pending
+        /// connection.
         func holds(_ device: PeripheralIdentifier) -> Bool {
             saved == device || discovered == device || plan.isPending(device)
         }
 
-        /// Returns whether the entry accepts a discovered device.
+        /// Whether the entry accepts a newly discovered device.
         func takesDevice(connects: Bool) -> Bool {
             guard case .none = link, discovered == nil else { return false }
             return connects ? !plan.isTrying || plan.isScanning : saved == nil
@@ -90,14 +92,14 @@ struct CentralScript {
 
     private let central: Profile.Central
     private var entries: [Entry]
-    /// The entry that each device is assigned to.
+    /// The index of the entry that each device is assigned to.
     private var owners: [PeripheralIdentifier: Int] = [:]
-    /// Whether this process of the app has registered for connection events.
+    /// Whether the app's current process has registered for connection events.
     private var isRegistered = false
     private var isPoweredOn = false
     private var isScanning = false
     private var lastWait: UInt64 = 0
-    /// Whether the app's user wants the app to scan; `nil` if the profile decides.
+    /// Whether the app's user wants to scan, or `nil` if the user has not chosen and the profile decides.
     private var userWish: Bool?
 
     init(_ central: Profile.Central) {
@@ -105,16 +107,16 @@ struct CentralScript {
         entries = central.peripherals.map { _ in Entry() }
     }
 
-    /// The entry that a device is assigned to, or `nil` if there is none.
+    /// Returns the index of the entry that a device is assigned to, or `nil` if there is none.
     func entry(of device: PeripheralIdentifier) -> Int? { owners[device] }
 
-    /// The device that was last assigned to an entry, or `nil` if none ever was.
+    /// Returns the device that was last assigned to an entry, or `nil` if none ever was.
     func device(of entry: Int) -> PeripheralIdentifier? { entries[entry].saved }
 
-    /// The last device of each entry.
+    /// The saved device of each entry, in the order of the entries.
     var devices: [PeripheralIdentifier?] { entries.map(\.saved) }
 
-    /// The entry that a device belongs to, so that no other entry may use it.
+    /// Returns the entry that a device belongs to, or `nil` if any entry may use the device.
     private func holder(of device: PeripheralIdentifier) -> Int? {
         owners[device].flatMap { entries[$0].holds(device) ? $0 : nil }
     }
@@ -123,14 +125,14 @@ struct CentralScript {
 
     // MARK: The app
 
-    /// Begins with a new process of the app.
+    /// Resets the state for a new process of the app.
     mutating func launched() {
         userWish = nil
         isRegistered = false
         forgetLinks()
     }
 
-    /// The identifiers that the app has saved, by the names of their entries.
+    /// The identifiers that the app has saved, by the names of the entries.
     var saved: [String: PeripheralIdentifier] {
         zip(central.peripherals, entries).reduce(into: [:]) { saved, pair in
             saved[pair.0.name] = pair.1.saved
@@ -144,10 +146,10 @@ struct CentralScript {
         }
     }
 
-    /// Assigns the first matching entry to each preserved device without one, as after a restart of the
-    /// phone.
+    /// Assigns preserved devices that have no entry, each to the first entry that matches.
     ///
-    /// Their RSSI is not preserved, so an entry's minimum is ignored.
+    /// This happens after a restart of the phone. RSSIs are not preserved, so the minimum RSSI of an entry
+    /// is ignored.
     mutating func recognize(_ kept: [(device: PeripheralIdentifier, known: Heard)]) {
         for (device, known) in kept where owners[device] == nil {
             let index = entries.indices.first { index in
@@ -159,9 +161,9 @@ struct CentralScript {
         }
     }
 
-    /// Handles restored state: a scan, active connections and pending ones.
+    /// Handles restored state: a scan, and active (`connected`) and pending (`wanted`) connections.
     ///
-    /// When Bluetooth is on, the app continues its work on active connections, and its scan. A device with a
+    /// When Bluetooth is on, the app continues its scan, and its work on active connections. A device with a
     /// pending connection is already assigned to its entry, and is not scanned for.
     mutating func restored(
         isScanning: Bool, connected: [PeripheralIdentifier], wanted: [PeripheralIdentifier]
@@ -194,7 +196,7 @@ struct CentralScript {
 
     // MARK: Events
 
-    /// Handles that Bluetooth was turned on or off.
+    /// Handles a change of the Bluetooth state.
     mutating func powered(_ isOn: Bool, into actions: inout [Action]) {
         guard isOn else { return forgetLinks() }
         guard !isPoweredOn else { return }
@@ -248,7 +250,7 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// Handles that an entry's device was received.
+    /// Handles an advertisement of an entry's device.
     private mutating func found(_ device: PeripheralIdentifier, _ index: Int, into actions: inout [Action]) {
         entries[index].discovered = device
         guard isPoweredOn, connects(index) else { return }
@@ -260,7 +262,7 @@ struct CentralScript {
         }
     }
 
-    /// Handles the result of a retrieve call for an entry: devices, and their names if they are known.
+    /// Handles the result of a retrieve call for an entry: the devices, each with its name if it is known.
     mutating func retrieved(
         _ way: ReconnectWay, _ devices: [(device: PeripheralIdentifier, name: String?)], for index: Int,
         into actions: inout [Action]
@@ -274,7 +276,7 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// Handles that a wait is over.
+    /// Handles the end of a timer that the script started with `wait`.
     mutating func waited(_ wait: UInt64, for index: Int, into actions: inout [Action]) {
         guard let own = entries[index].wait, own.number == wait else { return }
         plan(index, into: &actions) { $0.waited(own.own, into: &$1) }
@@ -283,9 +285,9 @@ struct CentralScript {
 
     mutating func connected(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device] else { return }
-        // One that came about before the plan could cancel it.
+        // This connection was established before the plan could cancel it.
         if case .connected(let other) = entries[index].link, other != device { return }
-        // The app was launched for this connection, and goes on with its work already.
+        // The app was launched for this connection, and is already working on it.
         let isWorking = if case .connected = entries[index].link { !entries[index].isToResume } else { false }
         entries[index].isToResume = false
         entries[index].saved = device
@@ -298,8 +300,9 @@ struct CentralScript {
         if !isWorking { actions.append(.work(device, entry: index)) }
     }
 
-    /// Handles a failed connection: the app tries the next way, and connects the device again when it is
-    /// received again.
+    /// Handles a failed connection.
+    ///
+    /// The app tries the next way to connect, and connects again after the device's next advertisement.
     mutating func failed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device] else { return }
         if entries[index].discovered == device { entries[index].discovered = nil }
@@ -319,7 +322,7 @@ struct CentralScript {
         guard let index = owners[device] else { return }
         switch entries[index].link {
         case .connected(device), .wanted(device): break
-        // A connection that the plan gave up, or one that the app is done with.
+        // The plan gave this connection up, or the app has finished its work with the device.
         case .connected, .wanted, .none, .finished: return
         }
         entries[index].discovered = nil
@@ -337,7 +340,7 @@ struct CentralScript {
         }
     }
 
-    /// Handles a device with a lost bond: the app gives it up until its user has forgotten it in Settings.
+    /// Gives up a device that has lost its bond, until the user has forgotten it in Settings.
     mutating func lostBond(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device] else { return }
         entries[index].plan = ReconnectPlan([])
@@ -347,8 +350,8 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// Handles that the user has forgotten a device in Settings: an app that had given it up connects it
-    /// again.
+    /// Handles that the user has forgotten a device in Settings: the app connects to it again if the lost
+    /// bond had made the app give up.
     mutating func forgotten(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device], entries[index].hasLostBond else { return }
         entries[index].hasLostBond = false
@@ -357,8 +360,9 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// Handles that the user has picked a device for an entry with AccessorySetupKit: the app saves its
-    /// identifier, and connects it like a known device.
+    /// Handles that the user picked a device for an entry with AccessorySetupKit.
+    ///
+    /// The app saves the device's identifier, and connects to it like a device that it already knew.
     mutating func picked(_ device: PeripheralIdentifier, for index: Int, into actions: inout [Action]) {
         if let before = owners[device], before != index { removed(device, into: &actions) }
         if let other = entries[index].saved, other != device { owners[other] = nil }
@@ -368,8 +372,7 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    /// Gives up the link to a device, or the wait for it, because it is about to be removed from the app's
-    /// accessories.
+    /// Ends the plan and the link of a device that is about to be removed from the app's accessories.
     mutating func letGo(_ device: PeripheralIdentifier) {
         guard let index = owners[device] else { return }
         entries[index].plan = ReconnectPlan([])
@@ -377,15 +380,16 @@ struct CentralScript {
         entries[index].link = .finished
     }
 
-    /// Handles that a device was removed from the app's accessories: its entry may get another one.
+    /// Handles the removal of a device from the app's accessories; its entry can be assigned another device.
     mutating func removed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners.removeValue(forKey: device) else { return }
         entries[index] = Entry()
         updateScan(into: &actions)
     }
 
-    /// Handles that all work of an entry was done on a link; `isSubscribed` is `true` if values may still
-    /// arrive.
+    /// Handles the completion of an entry's work on a link.
+    ///
+    /// `isSubscribed` is `true` if the peripheral may still send values.
     mutating func done(
         _ device: PeripheralIdentifier, isSubscribed: Bool, into actions: inout [Action]
     ) {
@@ -396,7 +400,7 @@ struct CentralScript {
         actions.append(.cancel(device))
     }
 
-    /// Starts or stops the scan for the app's user, whose choice then stays in force.
+    /// Starts or stops the scan for the app's user, and remembers the choice.
     mutating func userWants(_ isScanWanted: Bool, into actions: inout [Action]) {
         userWish = isScanWanted
         updateScan(into: &actions)
@@ -409,7 +413,7 @@ struct CentralScript {
         if entries[index].saved == nil { entries[index].saved = device }
     }
 
-    /// Begins to connect an entry's device in the first of its ways.
+    /// Starts a new plan to connect to an entry's device.
     private mutating func reconnect(_ index: Int, into actions: inout [Action]) {
         guard isPoweredOn, connects(index) else { return }
         entries[index].plan = ReconnectPlan(ways(to: index))
@@ -417,7 +421,7 @@ struct CentralScript {
         plan(index, into: &actions) { $0.begin(into: &$1) }
     }
 
-    /// The ways to connect the device of an entry, in their order.
+    /// Returns the ways to connect to an entry's device, in the order in which the app tries them.
     private func ways(to index: Int) -> [[ReconnectWay]] {
         var ways = central.reconnect
         if entries[index].saved == nil, !ways.joined().contains(.scan) { ways.append([.scan]) }
@@ -425,13 +429,13 @@ struct CentralScript {
         return ways
     }
 
-    /// Changes the plan of an entry, and adds its actions; the scan is shared by all entries.
+    /// Changes the plan of an entry, and appends the resulting actions; all entries share one scan.
     private mutating func plan(
         _ index: Int, into actions: inout [Action],
         _ body: (inout ReconnectPlan, inout [ReconnectPlan.Action]) -> Void
     ) {
         var steps: [ReconnectPlan.Action] = []
-        // Of a stage that gave way at once, the wait means nothing.
+        // The wait of a stage that ended at once is obsolete.
         var wait: (number: UInt64, time: Duration)?
         body(&entries[index].plan, &steps)
         while !steps.isEmpty {
@@ -451,7 +455,7 @@ struct CentralScript {
                     actions.append(.retrieveConnected(services, entry: index))
                 }
             case .connect(let device):
-                // Another entry may have taken it since it was retrieved.
+                // The device may have been assigned to another entry since it was retrieved.
                 if let holder = holder(of: device), holder != index {
                     entries[index].plan.failed(device, into: &steps)
                 } else {
@@ -461,7 +465,7 @@ struct CentralScript {
             case .cancel(let device): actions.append(.cancel(device))
             case .wait(let number, let time): wait = (number, time)
             case .startScan:
-                // One scan is for all entries, and reports a device once.
+                // All entries share one scan, which reports each device only once.
                 if let device = entries[index].discovered {
                     entries[index].plan.discovered(device, into: &steps)
                 }
@@ -499,7 +503,7 @@ struct CentralScript {
 }
 
 extension Profile.Central.Match {
-    /// Whether a received device matches this entry of the profile.
+    /// Whether a discovered device matches this profile entry.
     func matches(_ heard: CentralScript.Heard) -> Bool {
         guard services.allSatisfy(heard.services.contains) else { return false }
         if let localName, localName != heard.localName { return false }

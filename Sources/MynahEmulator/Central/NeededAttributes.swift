@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The services and characteristics to discover, so that the names in a profile can be resolved.
+/// The services and characteristics that an app must discover to resolve the attribute names in its profile.
 struct NeededAttributes {
     private let names: [AttributeName]
 
@@ -8,7 +8,7 @@ struct NeededAttributes {
         self.names = names
     }
 
-    /// The services to discover: `nil` for all, and empty if the profile names none.
+    /// The services to discover: `nil` for all services, and empty if the profile names no attribute.
     var services: [BluetoothUUID]? {
         var services: Set<BluetoothUUID> = []
         for name in names {
@@ -18,7 +18,7 @@ struct NeededAttributes {
         return services.sorted { $0.description < $1.description }
     }
 
-    /// The characteristics to discover in a service; empty if the profile names none of the service.
+    /// Returns the characteristics to discover in a service; empty if the profile names none in the service.
     func characteristics(of service: BluetoothUUID) -> [BluetoothUUID] {
         let own = names.filter { $0.serviceTypes?.contains(service) ?? true }
         return Set(own.flatMap(\.types)).sorted { $0.description < $1.description }

@@ -3,27 +3,27 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// The completed steps of an app on a link, which are remembered after the app's process ends.
+/// The steps that an app has completed on a link; they are remembered after the app's process ends.
 struct WorkProgress {
-    /// A read or a write of the profile, by its index.
+    /// A read or a write in the profile, by its index.
     enum Step: Hashable {
         case read(Int)
         case write(Int)
     }
 
-    /// The steps that were answered.
+    /// The steps that the peripheral has answered.
     var done: Set<Step> = []
-    /// Whether an earlier process began the work, so that its discoveries and subscriptions are restored.
+    /// `true` if an earlier process began the work, so that discoveries and subscriptions are restored.
     var isResumed = false
-    /// The number of the wake in which the link began.
+    /// The number of the wake in which the link was established.
     var wake: Int?
 }
 
-/// An app's work on a link: it discovers, reads, subscribes and writes, in this order; writes with a time of
-/// their own come later.
+/// An app's work on a link: it discovers, reads, subscribes and writes, in this order.
 ///
-/// Failures are reported, and the rest is still done, unless the link or the app has ended. Work that an
-/// earlier process began continues at the step where it stopped.
+/// Writes that the profile schedules for a later time are not part of it. Failures are reported, and the
+/// remaining steps are still done, unless the link or the app has ended. Work that an earlier process began
+/// continues at the step where it stopped.
 struct PeripheralWork {
     private let entry: Profile.Central.Peripheral
     private let peripheral: Peripheral
@@ -48,7 +48,7 @@ struct PeripheralWork {
         self.talk = talk
     }
 
-    /// Does the work; returns whether values may arrive afterwards.
+    /// Does the work, and returns whether the peripheral may send values afterwards.
     func run() async throws(RequestError) -> Bool {
         try await discover()
         for (index, name) in entry.read.enumerated() where !progress.done.contains(.read(index)) {
@@ -82,7 +82,7 @@ struct PeripheralWork {
         return try await open(channel) || isSubscribed
     }
 
-    /// Opens a channel; returns whether it is open.
+    /// Opens an L2CAP channel, and returns whether it is open.
     private func open(_ own: Profile.Channel) async throws(RequestError) -> Bool {
         guard let characteristic = await find(own.psm) else { return false }
         var opened: (any L2CAPChannel)?
@@ -100,7 +100,6 @@ struct PeripheralWork {
         return opened != nil
     }
 
-    /// Writes a value.
     func write(_ write: Profile.Central.Write) async throws(RequestError) {
         guard let characteristic = await find(write.target) else { return }
         let type: Peripheral.WriteType = write.withResponse ? .withResponse : .withoutResponse
@@ -129,9 +128,9 @@ struct PeripheralWork {
         }
     }
 
-    /// Does a step; returns the reason of a failure, or `nil`.
+    /// Runs a step, and returns the error with which it failed, or `nil` if it succeeded.
     ///
-    /// Throws an error that ends all of the work.
+    /// Throws if the error ends all of the work.
     private func failure(
         _ body: () async throws(RequestError) -> Void
     ) async throws(RequestError) -> RequestError? {
@@ -163,7 +162,7 @@ struct PeripheralWork {
         }
         for service in services {
             let known = service.characteristics.map(\.uuid)
-            // All of them were found at once.
+            // All services were discovered at once.
             if needed == nil, !known.isEmpty { continue }
             let types = needed?.characteristics(of: service.uuid).filter { !known.contains($0) }
             guard types?.isEmpty != true else { continue }
@@ -181,7 +180,7 @@ struct PeripheralWork {
         }
     }
 
-    /// The attribute with a name, as events describe it; empty if there is none.
+    /// Returns the named attribute as events describe it; empty if there is none.
     func attribute(of name: AttributeName) -> EventAttribute {
         let services = peripheral.look { $0.services }
         guard let position = try? name.resolve(in: AttributeTree(services)),
@@ -190,7 +189,7 @@ struct PeripheralWork {
         return EventAttribute(services[position.service].characteristics[index])
     }
 
-    /// The characteristic with a name, or `nil` after a warning.
+    /// Returns the named characteristic, or warns and returns `nil` if there is none.
     private func find(_ name: AttributeName) async -> DiscoveredCharacteristic? {
         let services = await peripheral.services
         do throws(AttributeName.Problem) {

@@ -2,7 +2,7 @@ import Mynah
 import MynahLifecycle
 import MynahSupport
 
-/// The values that an app writes periodically on its links, with their timers.
+/// The values that an app writes periodically, with their timers.
 ///
 /// A write that is due while the app does not run is held until the app runs.
 struct RepeatedWrites {
@@ -19,34 +19,34 @@ struct RepeatedWrites {
     }
 
     private var timers = SortedMap<Repetition, Task<Void, Never>>()
-    /// The writes that were due while the app did not run, in the order in which they were due.
+    /// The writes that became due while the app did not run, in that order.
     private var held: [Repetition] = []
 
     var isHeld: Bool { !held.isEmpty }
 
-    /// Adds a value that waits for its timer.
+    /// Adds a value with the timer of its next write.
     mutating func wait(for repetition: Repetition, _ timer: Task<Void, Never>) {
         timers[repetition] = timer
     }
 
-    /// Removes a value that waited.
+    /// Removes a value and cancels its timer.
     mutating func cancel(_ repetition: Repetition) { timers.removeValue(forKey: repetition)?.cancel() }
 
     /// Removes a value whose timer has fired.
     mutating func end(_ repetition: Repetition) { timers[repetition] = nil }
 
-    /// Holds a write, because the app does not run.
+    /// Holds a write until the app runs again.
     mutating func hold(_ repetition: Repetition) {
         if !held.contains(repetition) { held.append(repetition) }
     }
 
-    /// Removes and returns the held writes, because the app runs again.
+    /// Removes and returns the held writes.
     mutating func release() -> [Repetition] {
         defer { held = [] }
         return held
     }
 
-    /// Stops the periodic writes on the links to these devices.
+    /// Stops the periodic writes to the matching devices; by default to all.
     mutating func stop(to isMeant: (PeripheralIdentifier) -> Bool = { _ in true }) {
         for (repetition, timer) in timers.pairs where isMeant(repetition.device) {
             timer.cancel()

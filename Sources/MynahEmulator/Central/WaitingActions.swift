@@ -1,6 +1,6 @@
 /// The queue of a central manager's actions that are still to be carried out.
 struct WaitingActions {
-    /// An action, with the wake whose event caused it.
+    /// An action, with the number of the wake whose event caused it.
     typealias Waiting = (action: CentralScript.Action, wake: Int?)
 
     private var waiting: [Waiting] = []
@@ -8,7 +8,7 @@ struct WaitingActions {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Adds actions; returns whether the caller has to begin carrying them out.
+    /// Adds actions, and returns whether the caller must start to carry them out.
     mutating func add(_ actions: [CentralScript.Action], in wake: Int?) -> Bool {
         waiting += actions.map { ($0, wake) }
         guard !waiting.isEmpty, !isCarryingOut else { return false }
@@ -19,7 +19,7 @@ struct WaitingActions {
     /// Removes and returns the next action, or returns `nil` if there is none.
     mutating func next() -> Waiting? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-    /// Notes that all actions were carried out.
+    /// Records that all actions were carried out.
     mutating func finish() { isCarryingOut = false }
 
     /// Drops the waiting actions.

@@ -9,10 +9,11 @@ struct AccessoryControl {
     let phone: Phone
     let link: EmulatorLink
 
-    /// Picks or removes an accessory of an app, as the user does; without a name, the app's only peripheral.
+    /// Picks or removes an accessory of an app, as the user would.
     ///
-    /// The picker is shown, and the result is the event `accessory.added` or a warning. An accessory is
-    /// removed at once, with the phone's bond.
+    /// `name` is the name of a peripheral in the app's profile, and may be `nil` if there is only one. To
+    /// pick, the picker is shown, and the result is the event `accessory.added` or a warning. A removal
+    /// takes effect at once, and deletes the phone's bond.
     func set(
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
@@ -113,7 +114,7 @@ struct AccessoryControl {
         if let address {
             _ = await PhoneControl.forgetBond(ofPeripheralAt: address, on: phone)
         }
-        // It may have been removed meanwhile.
+        // The accessory may have been removed in the meantime.
         guard access.accessories.contains(device) else { return }
         central.remove(device, for: name, at: address)
     }
@@ -132,7 +133,7 @@ struct AccessoryControl {
 }
 
 extension Profile.Central.Match {
-    /// Whether a device with this advertisement is picked; the picker ignores the RSSI.
+    /// Whether the picker selects a device with this advertisement; the picker ignores the RSSI.
     fileprivate func isOf(_ advertisement: AdvertisementData) -> Bool {
         services.allSatisfy(advertisement.serviceUUIDs.contains)
             && (localName == nil || localName == advertisement.localName)
@@ -140,7 +141,7 @@ extension Profile.Central.Match {
 }
 
 extension AccessoryPick {
-    /// The message why nothing was picked for a peripheral of an app.
+    /// The message that explains why the picker added no accessory for a peripheral of an app.
     fileprivate func problem(of label: String, _ peripheral: String) -> String {
         switch self {
         case .picked: ""

@@ -5,12 +5,12 @@ package import MynahCore
 package struct AdvertisingChange: Hashable, Sendable {
     /// `true` to advertise, `false` to stop, `nil` to leave it as it is.
     package var isOn: Bool?
-    /// The sets that are switched on or off independently, by their names.
+    /// The advertising sets that are switched on or off individually, by name.
     package var switched: [String: Bool] = [:]
     /// The changes of sets, at most one for each.
     package var sets: [AdvertisementChange] = []
 
-    /// A change of the first set.
+    /// Makes a change of the first advertising set.
     package init(isOn: Bool? = nil, localName: String? = nil, serviceUUIDs: [BluetoothUUID]? = nil) {
         self.isOn = isOn
         var change = AdvertisementChange(localName: localName)
@@ -18,8 +18,9 @@ package struct AdvertisingChange: Hashable, Sendable {
         if change != AdvertisementChange() { sets = [change] }
     }
 
-    /// A change of one set; `isOn` concerns the set if the change names one, and otherwise the whole
-    /// advertising.
+    /// Makes a change of one set.
+    ///
+    /// `isOn` switches the set if the change names one, and all advertising otherwise.
     package init(_ change: AdvertisementChange, isOn: Bool?) {
         var empty = AdvertisementChange()
         empty.set = change.set
@@ -31,18 +32,20 @@ package struct AdvertisingChange: Hashable, Sendable {
         }
     }
 
-    /// This change with the name of the first set in place of `nil`, so that both mean the same set.
+    /// Returns this change with the name of the first set in place of `nil`.
+    ///
+    /// Afterwards, changes of the first set by name and without a name can be combined.
     func named(_ first: String?) -> AdvertisingChange {
         var named = self
         for index in named.sets.indices where named.sets[index].set == nil { named.sets[index].set = first }
         return named
     }
 
-    /// Combines this change with an earlier one, which it overrides.
+    /// Returns an earlier change combined with this one, which takes precedence.
     func after(_ earlier: AdvertisingChange) -> AdvertisingChange {
         var both = earlier
         both.isOn = isOn ?? earlier.isOn
-        // All sets are on again, or none is.
+        // `isOn` applies to all sets, so it overrides the earlier switches.
         if isOn != nil { both.switched = [:] }
         both.switched.merge(switched) { _, new in new }
         for change in sets {
@@ -55,7 +58,7 @@ package struct AdvertisingChange: Hashable, Sendable {
         return both
     }
 
-    /// The changed advertisement, or `nil` if the device does not advertise.
+    /// Returns the changed advertisement, or `nil` if the device does not advertise.
     func applied(to advertisement: Advertisement?) -> Advertisement? {
         guard isOn ?? (advertisement != nil) else { return nil }
         let changed = sets.reduce(advertisement ?? Advertisement()) { $1.applied(to: $0) }
@@ -72,10 +75,10 @@ extension EmulatedDevice {
     /// The advertisement with the changes made by tests, or `nil` if the device does not advertise.
     var requestedAdvertisement: Advertisement? { advertised.change.applied(to: advertisement) }
 
-    /// The services that the device is to advertise.
+    /// The services that the device requests to advertise.
     var advertisedServices: [BluetoothUUID] { requestedAdvertisement?.serviceUUIDs ?? [] }
 
-    /// The initial attribute table of the device's memory, with the static values that tests have set.
+    /// The attribute table at the start of the device's memory, with the static values that tests have set.
     var memory: AttributeTable {
         var memory = table
         for (attribute, value) in services.staticValues { memory.set(.stored(value), of: attribute) }

@@ -8,7 +8,7 @@ import MynahSupport
 struct AdvertisingControl {
     let devices: PlayedDevices
 
-    /// Changes a device's advertising by JSON as in a profile, with `on` in addition.
+    /// Changes a device's advertising; the JSON is as in a profile, and may also have the key `on`.
     func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport {
         let player = try devices.player(named: label)
         let asked: AdvertisingRequest
@@ -52,7 +52,7 @@ struct AdvertisingControl {
         return PlayedState(of: player).status.advertising
     }
 
-    /// Advertises the device's current request.
+    /// Starts advertising with the device's current request.
     func advertise(_ player: DevicePlayer) async throws(ControlRefusal) {
         guard let manager = player.manager else { return }
         try await ControlRefusal.attempt { () async throws(RadioError) in

@@ -14,10 +14,10 @@ struct AppControl {
     let faults: FaultControl
     let scenarios: ScenarioPlayer
 
-    /// Installs one more app on the phone, and opens it as its user would.
+    /// Installs another app on the phone, and opens it as its user would.
     ///
-    /// `check` may refuse the radio's capabilities. Throws `invalidState` if the run has not started or is
-    /// over, or if it plays an accessory.
+    /// `check` can reject the radio's capabilities by throwing. Throws `invalidState` if the run has not
+    /// started or is over, or if it plays an accessory.
     func add(
         _ device: EmulatedDevice,
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
@@ -46,7 +46,7 @@ struct AppControl {
 
     /// Quits an app of the phone, as its user would, and removes it; the other apps continue.
     ///
-    /// Throws `invalidState` while the phone starts, which opens its apps one after the other.
+    /// Throws `invalidState` while the phone is still opening its apps.
     func remove(_ label: String) async throws(RadioError) {
         await changes.beginTurn()
         defer { changes.endTurn() }
@@ -68,7 +68,7 @@ struct AppControl {
         if let app = player.appSide.app { await PhoneControl.remove(app, from: phone) }
     }
 
-    /// Publishes and advertises again for a player's app, after the system withdrew that.
+    /// Publishes the services of a player's app and advertises again, after the system has withdrawn them.
     func publishAgain(_ player: DevicePlayer) async {
         changes.beginPublication()
         defer { changes.endPublication() }

@@ -9,14 +9,16 @@ package struct AttributeLayout: Hashable, Sendable {
     /// The fields of the attribute's value; empty if they are not known.
     package var fields: [FieldShape]
 
-    /// Makes an attribute with a known layout of its value, or with `nil` if it is not known.
+    /// Makes the description of an attribute; `layout` is `nil` if the layout of its value is not known.
     package init(path: String, layout: ValueLayout?) {
         self.path = path
         fields = layout?.shapes ?? []
     }
 
-    /// A name for each step of the path: the SIG's or a vendor's, such as `Heart Rate Measurement`, or else
-    /// the step itself.
+    /// A readable name for each step of the path, such as `Heart Rate Measurement`, assigned by the SIG or a
+    /// vendor.
+    ///
+    /// A step without such a name is used as it is.
     package var names: [String] {
         path.split(separator: "/").map { step in
             let parts = step.split(separator: "~", maxSplits: 1)
@@ -80,7 +82,8 @@ extension FieldShape.Content {
         }
     }
 
-    /// The upper limit of a number's type; a limit of 64 bits is not exact as a `Double`.
+    /// Returns the upper limit of a number's type as an exact integer, which a 64-bit limit is not as a
+    /// `Double`.
     private static func limit(_ upper: Double) -> JSON {
         switch upper {
         case 0x1p64.nextDown: .unsigned(.max)

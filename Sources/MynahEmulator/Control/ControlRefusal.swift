@@ -7,7 +7,7 @@ package enum ControlRefusal: Error, Hashable, Sendable {
     case notFound(String)
     /// The state of the device or of its radio does not allow the request now.
     case conflict(String)
-    /// The request is wrong in any state.
+    /// The request is invalid in every state.
     case invalid(String)
 
     /// The refusal, as a sentence.
@@ -17,7 +17,7 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// The refusal of an unknown name, with the nearest known name or all known names.
+    /// Makes the refusal of an unknown name, which suggests the nearest known name or lists all known names.
     static func unknown(
         _ kind: String, _ name: String, of label: String, among names: [String]
     ) -> ControlRefusal {
@@ -26,7 +26,7 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         return .notFound("\(label) has no \(kind) \"\(name)\"\(near ?? known)")
     }
 
-    /// Makes the refusal for an error of the radio.
+    /// Converts an error of the radio.
     init(_ error: RadioError) {
         switch error.code {
         case .valueTooLong, .advertisementRefused: self = .invalid(error.description)

@@ -1,7 +1,7 @@
 import Mynah
 import MynahCore
 
-/// A device's attributes in attribute order, found by the names that users write.
+/// A device's attributes in attribute order, which can be found by the names that users write.
 struct DeviceAttributes {
     /// A characteristic's value or a descriptor.
     struct Attribute {
@@ -10,7 +10,7 @@ struct DeviceAttributes {
         var path: String
         var handle: AttributeHandle?
         var properties: CharacteristicProperties
-        /// How its values are sent; those of a descriptor are not.
+        /// How the attribute's values are sent; a descriptor's value is never sent.
         var updates = UpdateRules()
     }
 
@@ -48,7 +48,7 @@ struct DeviceAttributes {
         }
     }
 
-    /// The attribute with a name, or `nil` if the name is that of a service, which has no value.
+    /// Returns the named attribute, or `nil` if the name is that of a service, which has no value.
     func attribute(named name: AttributeName) throws(AttributeName.Problem) -> Attribute? {
         attribute(at: try name.resolve(in: tree))
     }

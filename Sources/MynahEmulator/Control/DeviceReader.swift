@@ -11,7 +11,7 @@ struct DeviceReader {
     let faults: FaultControl
     let scenarios: ScenarioControl
 
-    /// The state of a device now, by its name in events, or `nil` if there is none.
+    /// Returns the current state of the device with this event name, or `nil` if there is none.
     func snapshot(of label: String) async -> DeviceSnapshot? {
         guard let player = devices.player(called: label) else { return nil }
         let phone = await PhoneControl.status(of: phone)
@@ -49,7 +49,8 @@ struct DeviceReader {
             })
     }
 
-    /// The limits that a device has beyond those of Mynah's host, by the keys of its profile.
+    /// Returns the limits of a device that are stricter than those of Mynah's host, by their keys in the
+    /// profile.
     private func limits(of identity: DeviceIdentity) -> [DeviceSnapshot.Limit] {
         let usual = DeviceIdentity(name: "")
         let (mtu, keySize) = (identity.largestMTU, identity.largestKeySize)
@@ -58,7 +59,7 @@ struct DeviceReader {
             + (keySize < usual.largestKeySize ? [.init(key: "keySize", number: keySize)] : [])
     }
 
-    /// The value that a device's attribute has now.
+    /// Returns the current value of a device's attribute.
     func value(of name: AttributeName, in label: String) throws(ControlRefusal) -> [UInt8] {
         let player = try devices.player(named: label)
         let attribute = try attribute(named: name, of: player)
@@ -68,13 +69,13 @@ struct DeviceReader {
         return value
     }
 
-    /// The layout of an attribute's value, or `nil` if it is not known.
+    /// Returns the layout of an attribute's value, or `nil` if it is not known.
     func layout(of name: AttributeName, in label: String) throws(ControlRefusal) -> ValueLayout? {
         let player = try devices.player(named: label)
         return player.table.layout(of: try attribute(named: name, of: player).key)
     }
 
-    /// The names and the fields of a device's attributes, in attribute order.
+    /// Returns the names and the fields of a device's attributes, in attribute order.
     func attributeLayouts(of label: String) throws(ControlRefusal) -> [AttributeLayout] {
         let player = try devices.player(named: label)
         return attributes(of: player, PlayedState(of: player).status).all.map { attribute in
@@ -91,7 +92,7 @@ struct DeviceReader {
 
     // MARK: Names
 
-    /// A characteristic or descriptor of a device.
+    /// Returns the named characteristic or descriptor of a device.
     func attribute(
         named name: AttributeName, of player: DevicePlayer
     ) throws(ControlRefusal) -> DeviceAttributes.Attribute {

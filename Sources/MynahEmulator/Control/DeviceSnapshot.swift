@@ -23,14 +23,12 @@ package struct DeviceSnapshot: Hashable, Sendable {
 
     /// A limit of the device's links.
     package struct Limit: Hashable, Sendable {
-        /// The key of a profile that sets it.
+        /// The key in the profile that sets the limit.
         package var key: String
         package var number: Int
     }
 
-    /// A scenario.
     package struct Scenario: Hashable, Sendable {
-        /// The scenario's name.
         package var name: String
         /// `true` if the scenario is being played.
         package var isPlaying: Bool
@@ -46,7 +44,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         package var properties: [String]
         /// How the values of the attribute are sent.
         package var updates: UpdateRules
-        /// The current value, or `nil` if the device's app has no process, and so no memory.
+        /// The current value, or `nil` if the device's app has no process and therefore no values.
         package var value: [UInt8]?
         /// The layout of the attribute's value, or `nil` if it is not known.
         package var layout: ValueLayout?
@@ -70,22 +68,21 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var advertising: AdvertisingReport
     /// The names of the advertising sets of the profile.
     package var setNames: [String]
-    /// The requested service UUIDs, which give names to the bits of an overflow area.
+    /// The requested service UUIDs, from which the services in an overflow area can be recognized.
     package var advertisedServices: [BluetoothUUID]
     /// The limits of the device's links.
     package var limits: [Limit]
     /// The connected centrals.
     package var centrals: [Central]
-    /// The device's variables.
     package var variables: Variables
-    /// The device's faults, in the order of its profile and then of their addition.
+    /// The device's faults: those of its profile, then those added by tests, each in order.
     package var faults: [DeviceFault]
     /// The device's scenarios, in the order of its profile.
     package var scenarios: [Scenario]
     /// The device's attributes, in attribute order.
     package var attributes: [Attribute]
 
-    /// The snapshot as one JSON object, with the same names as in events.
+    /// The snapshot as one JSON object, with the same keys as events use.
     package var json: JSON {
         var members: [JSON.Member] = [
             .init("device", .string(device)), .init("radio", .string(radio)),
@@ -109,7 +106,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         return .object(members)
     }
 
-    /// The sets on the air, and those of the profile that are not.
+    /// The advertising sets on the air, and then those of the profile that are not on the air.
     private var advertisingJSON: JSON {
         var all = advertising
         let known = Set(([all] + all.otherSets).lazy.filter(\.isOn).map(\.set))
@@ -122,7 +119,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
         return json(of: all)
     }
 
-    /// The JSON members of an event about advertising, and the AD structures of each set.
+    /// Returns the JSON of one advertising set: the members of an advertising event, and its AD structures.
     private func json(of set: AdvertisingReport) -> JSON {
         var alone = set
         alone.otherSets = []

@@ -4,8 +4,8 @@ import MynahSupport
 
 /// The parts of an emulator that control its devices.
 ///
-/// Each part holds the other parts that it needs, and none holds the emulator. They belong to the emulator,
-/// and run on the phone's executor.
+/// Each part holds the other parts that it needs, and none holds the emulator. The parts belong to the
+/// emulator, and run on the phone's executor.
 struct EmulatorParts {
     let changes: RunChanges
     let user: PhoneUser
@@ -24,14 +24,16 @@ struct EmulatorParts {
     let parameters: ParameterRequests
     let meter: RadioUseReports
 
-    /// The keyboards.
+    /// The part that types on keyboards.
     var typing: TypingControl { TypingControl(devices: reader.devices) }
 
-    /// Carries out the ends of the rules of characteristics.
+    /// The part that ends links and changes advertising after a characteristic's rule.
     var rules: RuleEnd { RuleEnd(links: links, advertising: advertising) }
 
-    /// Makes the parts; `playsApps` is `true` if apps play the devices, and `isPlaying` tells whether
-    /// scenarios observe events.
+    /// Makes the parts.
+    ///
+    /// `playsApps` is `true` if apps play the devices. `isPlaying` holds whether a scenario is being played
+    /// or waits for its device.
     init(
         of devices: PlayedDevices, playsApps: Bool, on phone: Phone, _ faultyRadio: FaultyRadio?,
         clock: RunClock, link: EmulatorLink, passkey: PasskeyEntry, isPlaying: Lock<Bool>

@@ -3,19 +3,19 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// Controls the links and bonds of the radio, which all its devices share, for tests and their users.
+/// Controls the links and bonds of the radio, which all its devices share.
 struct LinkControl {
     let devices: PlayedDevices
     let phone: Phone
     let changes: RunChanges
 
-    /// The longest wait for the end of a link: the longest supervision timeout is 32 s.
+    /// The longest wait for the end of a link; a supervision timeout is at most 32 s.
     private static var linkLimit: Duration { .seconds(40) }
 
-    /// The reasons that a host may give for the end of a link (Core Specification, Vol 4, Part E, 7.1.6).
+    /// The reasons that a host may give to end a link (Core Specification, Vol 4, Part E, 7.1.6).
     private static var reasons: [UInt8] { [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B] }
 
-    /// Ends the link of a central, or of every central if it is `nil`, and returns when it has ended.
+    /// Ends the link of one central, or of every central if `name` is `nil`, and waits until it has ended.
     ///
     /// The default reason is 0x13, Remote User Terminated Connection.
     func disconnect(
@@ -34,10 +34,10 @@ struct LinkControl {
         }
     }
 
-    /// Deletes the bond with a central, and ends its link; with `nil`, every bond.
+    /// Deletes the bond with one central, or every bond if `name` is `nil`, and ends the links.
     ///
-    /// BlueZ shares its bonds with other programs: with `nil`, only the bonds that were made in this run are
-    /// deleted.
+    /// BlueZ shares its bonds with other programs, so only bonds that were made in this run are deleted if
+    /// `name` is `nil`.
     func forget(central name: String? = nil, in label: String) async throws(ControlRefusal) {
         _ = try devices.player(named: label)
         let bonds = try await bonds()
@@ -73,13 +73,14 @@ struct LinkControl {
         forgotten(address)
     }
 
-    /// Lets apps connect a device again that they had given up because of its lost bond; with `nil`, any
-    /// device.
+    /// Lets apps connect again to a device that they had given up because it lost its bond.
+    ///
+    /// With `nil`, this applies to all devices.
     private func forgotten(_ address: DeviceAddress?) {
         for central in devices.players.flatMap(\.centrals) { central.forgotten(address) }
     }
 
-    /// Carries out a `forget` planned by `--at`, or warns why it cannot be done.
+    /// Carries out an action `forget` that was planned by `--at`, or warns why it cannot be done.
     func forget(_ target: AppTarget) async {
         do throws(ControlRefusal) {
             switch target {
@@ -101,7 +102,7 @@ struct LinkControl {
         await phone.connectedCentrals
     }
 
-    /// A connected central, by its name in events.
+    /// Returns the connected central with this event name.
     func central(named name: String) async throws(ControlRefusal) -> Central {
         let connected = await connected()
         if let central = connected.first(where: { $0.isCalled(name) }) { return central }
@@ -110,7 +111,7 @@ struct LinkControl {
             "\(name) is not connected; " + (names.isEmpty ? "no central is" : "connected are \(names)"))
     }
 
-    /// The bonds that may be deleted.
+    /// Returns the bonds that may be deleted.
     func bonds() async throws(ControlRefusal) -> [DeviceAddress] {
         try await ControlRefusal.attempt { () async throws(RadioError) in
             try await PhoneControl.bonds(of: phone)
@@ -153,7 +154,7 @@ struct LinkControl {
 }
 
 extension String {
-    /// Whether a name written by a user is this address, in upper or lower case.
+    /// Whether a user's text is this address, in upper or lower case.
     func isCalled(_ name: String) -> Bool { lowercased() == name.lowercased() }
 }
 

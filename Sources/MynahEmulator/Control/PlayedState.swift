@@ -28,13 +28,13 @@ struct PlayedState {
         }
     }
 
-    /// The message that an app has no process, with the consequence.
+    /// Returns the message that an app has no process, followed by the consequence.
     func noProcess(_ consequence: String) -> String {
         "the app \(player.device.label) is not running, it is \(app.rawValue): \(consequence)"
     }
 }
 
 extension [String] {
-    /// The names in quotation marks, with commas.
+    /// The names in quotation marks, separated by commas.
     var quoted: String { map { "\"\($0)\"" }.joined(separator: ", ") }
 }

@@ -17,15 +17,18 @@ struct ResetControl {
     let accessories: AccessoryControl
     let scenarios: ScenarioPlayer
 
-    /// The longest wait for a publication that a change of the Bluetooth state has begun.
+    /// The longest wait for a publication that was started by a change of the Bluetooth state.
     private static var publicationLimit: Duration { .seconds(30) }
 
     /// Resets devices to their state at the start of a run, and returns when they are on the air again.
     ///
-    /// Without a label, all devices are reset. Links and bonds belong to the radio, and so to all its
-    /// devices. Requests that wait for a test get 0x0E, and scenarios fail. While links end, nothing is
-    /// advertised. Connections of an app's central managers stay. If the reset is refused because of the
-    /// state, nothing has changed. Does nothing if the run has not started or is over.
+    /// With `nil` as the label, all devices are reset. Links and bonds belong to the radio, so resetting
+    /// them affects all its devices. Requests that wait for a test's answer get the error 0x0E, and
+    /// scenarios fail. Nothing is advertised while links end. Connections of an app's central managers are
+    /// kept.
+    ///
+    /// If the state does not allow a reset, nothing is changed. Does nothing if the run has not started or
+    /// is over.
     func reset(
         _ parts: ResetParts = .all, of label: String? = nil
     ) async throws(ControlRefusal) {
@@ -37,7 +40,7 @@ struct ResetControl {
             devices.own?.sender.behaviors?.restart()
         }
         let players = if let label { [try devices.player(named: label)] } else { devices.players }
-        // A device that is coming back after a fault cannot be reset yet.
+        // A device that a fault has made disappear must be back before it can be reset.
         await faults.settle()
         try await check(parts, players)
         if !parts.isEmpty {
@@ -79,7 +82,7 @@ struct ResetControl {
         if let refusal { throw refusal }
     }
 
-    /// Throws if the parts cannot be reset now, before anything has changed.
+    /// Throws if the parts cannot be reset now; changes nothing.
     private func check(_ parts: ResetParts, _ players: [DevicePlayer]) async throws(ControlRefusal) {
         let state = await phone.radioState
         let isOn = state == .poweredOn || state == .poweredOff && parts.contains(.app)
@@ -120,7 +123,7 @@ struct ResetControl {
             try await reopen(players, parts)
         }
         for player in players where parts.contains(.advertising) && player.appSide.isAuthorized {
-            // An app that does not run now has requested it while it was opened.
+            // An app that is no longer running has already requested advertising while it was open.
             if player.device.app == nil || !parts.contains(.app) { try await advertising.advertise(player) }
         }
         await resetValues(players, parts)
@@ -134,7 +137,7 @@ struct ResetControl {
     }
 
     private func addFaults(of players: [DevicePlayer]) async throws(ControlRefusal) {
-        // Other devices of the phone may count connections.
+        // The other devices of the phone may have faults that count connections.
         if players.count == devices.players.count { await faults.countConnectionsAnew() }
         var refusal: ControlRefusal?
         for player in players {
@@ -182,7 +185,7 @@ struct ResetControl {
     private func resetValues(_ players: [DevicePlayer], _ parts: ResetParts) async {
         for player in players where PlayedState(of: player).hasMemory {
             if parts.contains(.variables) {
-                // Values can be made of the variables of the profile.
+                // Values can be computed from the variables of the profile.
                 try? player.reactions.setVariables(player.device.table.variables)
             }
             guard parts.contains(.values) else { continue }
@@ -190,7 +193,7 @@ struct ResetControl {
             let variables = player.table.variables
             player.sender.stop()
             player.begin()
-            // They are reset only as their own part.
+            // Variables are reset only if `.variables` is requested.
             if player.table.variables != variables {
                 player.table.variables = variables
                 player.sender.behaviors?.begin()
@@ -212,7 +215,9 @@ struct ResetControl {
 }
 
 extension EmulatedApp {
-    /// The transition from the foreground into the app's initial state, if another app is in the foreground.
+    /// The transition from the foreground into the app's initial state.
+    ///
+    /// If that state is the foreground, another app takes its place, and this one enters the background.
     fileprivate var transitionAtStart: AppTransition {
         if isTerminated { return .terminate }
         return startState == .foreground ? .enterBackground : AppTransition(into: startState)

@@ -6,7 +6,7 @@ package struct ResetParts: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Values, generators and their ticks.
+    /// Values, generators and their tick counts.
     package static let values = ResetParts(rawValue: 1 << 0)
     /// The app's state, and Bluetooth if it was turned off.
     package static let app = ResetParts(rawValue: 1 << 1)
@@ -16,17 +16,15 @@ package struct ResetParts: OptionSet, Hashable, Sendable {
     package static let connections = ResetParts(rawValue: 1 << 3)
     /// The bonds, which are deleted; the links of bonded centrals end.
     package static let bonds = ResetParts(rawValue: 1 << 4)
-    /// Variables.
     package static let variables = ResetParts(rawValue: 1 << 5)
     /// Faults, their counters and their random numbers.
     package static let faults = ResetParts(rawValue: 1 << 6)
-    /// All parts.
     package static let all: ResetParts = [
         .values, .variables, .app, .advertising, .connections, .bonds, .faults,
     ]
 
-    /// The parts that need Bluetooth to be on.
+    /// The parts that can be reset only while Bluetooth is on.
     static let ofRadio = ResetParts.all.subtracting([.values, .variables, .faults])
-    /// The parts that end links.
+    /// The parts whose reset ends links.
     static let ofLinks: ResetParts = [.connections, .bonds]
 }

@@ -1,19 +1,18 @@
 import Mynah
 import MynahSupport
 
-/// Lets calls wait for the end of something in a run: of a link, of a publication, of a reset, or of the run
-/// itself.
+/// Lets calls wait until something in a run ends: a link, a publication, a reset, or the run itself.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class RunChanges {
-    /// Signalled at each such end.
+    /// The signal that is sent at each such end.
     let signal = ChangeSignal()
     private let devices: PlayedDevices
     private let clock: RunClock
     private let link: EmulatorLink
-    /// The number of running publications that a change of the Bluetooth state has begun.
+    /// The number of publications in progress that were started by a change of the Bluetooth state.
     private(set) var publications = 0
-    /// Whether a reset is running, or an app is being added or removed; these happen one at a time.
+    /// Whether a reset, or the addition or removal of an app, is in progress; only one happens at a time.
     private var isTurnTaken = false
 
     init(of devices: PlayedDevices, clock: RunClock, link: EmulatorLink) {
@@ -22,7 +21,7 @@ final class RunChanges {
         self.link = link
     }
 
-    /// Waits until no reset is running, and no app is being added or removed.
+    /// Waits until no reset, and no addition or removal of an app, is in progress; then begins one.
     func beginTurn() async {
         while isTurnTaken { await signal.wait(after: signal.count) }
         isTurnTaken = true
@@ -42,7 +41,7 @@ final class RunChanges {
 
     /// Waits until `isDone` returns `true`; it is called now and after each signal.
     ///
-    /// Returns `false` if the limit elapses or the run ends before.
+    /// Returns `false` if the limit elapses or the run ends first.
     func wait(
         atMost limit: Duration, for signal: ChangeSignal, until isDone: () async -> Bool
     ) async -> Bool {

@@ -4,9 +4,9 @@ import MynahSupport
 struct TypingControl {
     let devices: PlayedDevices
 
-    /// Presses and releases the keys that make a text, with a gap after each report.
+    /// Types a text: presses and releases each key, with a gap after each report.
     ///
-    /// Returns at once, with the number of keys; the reports are sent as time goes on.
+    /// Returns the number of keys at once; the reports are sent later.
     func type(_ text: String, every gap: Duration, on label: String) throws(ControlRefusal) -> Int {
         let player = try devices.player(named: label)
         let strokes: [KeyStroke]
@@ -19,7 +19,7 @@ struct TypingControl {
             let result = Result { () throws(HIDDevice.Refusal) in
                 try keyboard.type(strokes, every: gap, service)
             }
-            // A mouse may stand before the keyboard.
+            // A mouse may come before the keyboard.
             if case .failure(.isNoKeyboard) = result { return nil as Result<Void, HIDDevice.Refusal>? }
             return result
         }

@@ -12,14 +12,14 @@ struct ValueControl {
     let links: LinkControl
     let changes: RunChanges
 
-    /// The time for which a value waits for room on a link.
+    /// The longest wait for space in the send queue of a link.
     private static var roomLimit: Duration { .seconds(10) }
 
-    /// Sets the value of a device's attribute, in place of a generator, until the device is reset.
+    /// Sets the value of a device's attribute until the device is reset; this replaces a generator.
     ///
-    /// With `notify`, the value is sent to the subscribed centrals, or to one of them, as each has
-    /// subscribed. The call returns when every link has accepted the value. A value that is too long for
-    /// every link is not set.
+    /// With `notify`, the value is also sent to `central`, or to every subscriber if that is `nil`, as a
+    /// notification or an indication. The call returns when every link has accepted the value. A value that
+    /// is too long for every link is refused and not set.
     func setValue(
         _ written: WrittenValue, of name: AttributeName, in label: String, notify: Bool = false,
         to central: String? = nil
@@ -49,7 +49,7 @@ struct ValueControl {
                 value: value, sent: try await self.notify(value, of: attribute.key, of: player, to: target),
                 layout: layout)
         } catch {
-            // A central or another test may have written meanwhile.
+            // A central or another test may have written the value in the meantime.
             if case .invalid = error, player.table.stored(attribute.key) == value {
                 await store(entry.source, in: attribute.key, of: player)
             }
@@ -57,7 +57,7 @@ struct ValueControl {
         }
     }
 
-    /// Sets a variable of a device until the device is reset; values that read the variable change.
+    /// Sets a variable of a device until the device is reset; values that depend on the variable change.
     func setVariable(
         _ name: String, to value: VariableValue, in label: String
     ) throws(ControlRefusal) {
@@ -77,7 +77,7 @@ struct ValueControl {
         }
     }
 
-    /// Stores a value; a static value is also given to the radio.
+    /// Stores a value in the table, and passes a static value to the radio.
     func store(_ source: AttributeTable.Source, in key: AttributeKey, of player: DevicePlayer) async {
         player.table.set(source, of: key)
         guard case .stored(let value) = source, player.device.services.staticValue(of: key) != nil else {
@@ -87,7 +87,7 @@ struct ValueControl {
         await player.manager?.access.setStaticValue(value, of: key)
     }
 
-    /// The central to notify, or `nil` for every subscriber.
+    /// Returns the central to notify, or `nil` for every subscriber.
     private func target(
         _ name: String?, of attribute: DeviceAttributes.Attribute, of player: DevicePlayer
     ) async throws(ControlRefusal) -> Central? {
@@ -110,8 +110,9 @@ struct ValueControl {
         return central
     }
 
-    /// Sends a value when every link has room for it; returns the number of centrals, or `nil` if the radio
-    /// cannot count them.
+    /// Sends a value as soon as every link can accept it.
+    ///
+    /// Returns the number of centrals, or `nil` if the radio cannot count them.
     private func notify(
         _ value: [UInt8], of key: AttributeKey, of player: DevicePlayer, to central: Central?
     ) async throws(ControlRefusal) -> Int? {

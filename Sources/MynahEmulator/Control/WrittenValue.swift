@@ -5,13 +5,13 @@ import MynahValues
 
 /// A value as a test writes it.
 package enum WrittenValue: Hashable, Sendable {
-    /// The bytes of the value.
     case bytes([UInt8])
     /// Fields by their names, as in a profile: `{"heartRate": 72}`.
     case fields(JSON)
 
-    /// The value as bytes, with the attribute's layout if that is known; `name` is the attribute's name for
-    /// errors.
+    /// Returns the value as bytes; fields are encoded with the attribute's layout.
+    ///
+    /// `name` is the attribute's name in error messages.
     func bytes(in layout: ValueLayout?, of name: String) throws(ControlRefusal) -> [UInt8] {
         switch self {
         case .bytes(let bytes): return bytes

@@ -3,9 +3,9 @@ import MynahCore
 import MynahProfiles
 
 extension EmulatedDevice {
-    /// The services that the system lets the device publish, in their order.
+    /// The services that iOS lets the app publish, or all services of an accessory, in their order.
     ///
-    /// iOS keeps some services for itself, and a service that includes one of those is left out too.
+    /// iOS reserves some services for itself. A service that includes a reserved one is left out too.
     var allowedServices: [ServiceDefinition] {
         guard app != nil else { return services }
         var missing: Set<AttributeKey> = []

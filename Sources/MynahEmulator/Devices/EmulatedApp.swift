@@ -13,8 +13,7 @@ public struct EmulatedApp: Sendable {
     public var advertising: PhoneAdvertising
     /// The version of iOS on the app's phone.
     package var iOS = IOSVersion(17)
-    /// Whether the system ended the app before its phone was restarted, so that the app does not start at
-    /// all.
+    /// `true` if the system terminated the app before its phone restarted, so that the app is not launched.
     public var isTerminated = false
     /// The user's answer when a device wants to pair with the app.
     package var pairing = Profile.App.PairingConsent.accept
@@ -22,9 +21,10 @@ public struct EmulatedApp: Sendable {
     package var connectionLatency: ConnectionLatency?
     /// The L2CAP channel that the app publishes, or `nil` if it publishes none.
     package var channel: Profile.Channel?
-    /// The accessories in the app's AccessorySetupKit picker; empty if the app does not use it.
+    /// The accessories that the app passes to the AccessorySetupKit picker; empty if the app does not use
+    /// it.
     package var accessorySetup: [Profile.App.AccessoryDescriptor] = []
-    /// The name of the app's phone, or `nil` if that has none.
+    /// The name of the app's phone, or `nil` if the phone has none.
     package var phone: String?
 
     /// Makes an app.
@@ -36,7 +36,7 @@ public struct EmulatedApp: Sendable {
         self.advertising = advertising
     }
 
-    /// Makes the app that a profile declares under a name, with its central managers.
+    /// Makes the app of a profile, with its central managers; `name` is the app's name.
     public init(_ app: Profile.App, name: String, centrals: [Profile.Central] = []) {
         let isRestored = app.backgroundModes.contains(.bluetoothPeripheral)
         description = AppDescription(
@@ -51,7 +51,7 @@ public struct EmulatedApp: Sendable {
         pairing = app.pairing
         if app.usesAccessorySetup {
             accessorySetup = app.accessorySetup
-            // Its user picks accessories, and is asked for nothing else.
+            // The user picks accessories instead of granting permission or confirming a pairing.
             (description.authorization, pairing) = (.allowedAlways, .accept)
         }
         connectionLatency = app.connectionLatency

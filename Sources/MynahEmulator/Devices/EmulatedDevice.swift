@@ -2,8 +2,9 @@ public import MynahCore
 public import MynahProfiles
 
 extension [EmulatedDevice] {
-    /// The identity of the phone that these devices share: that of the first device, but without confirming
-    /// indications if one of them requires that.
+    /// The identity of the phone that these devices share, which is that of the first device.
+    ///
+    /// The phone does not confirm indications if one of the devices requires that.
     var identity: DeviceIdentity {
         var identity = self[0].identity
         identity.confirmsIndications = allSatisfy(\.identity.confirmsIndications)
@@ -15,8 +16,7 @@ extension [EmulatedDevice] {
 public struct EmulatedDevice: Sendable {
     /// The device's name in messages.
     public var name: String
-    /// The device's name in events; a different one if another device of the run has the same name
-    /// (`DeviceLabels`).
+    /// The unique name of the device in events; see `DeviceLabels`.
     public var label: String
     /// The identity with which the radio presents the device.
     public var identity: DeviceIdentity
@@ -24,7 +24,7 @@ public struct EmulatedDevice: Sendable {
     public var services: [ServiceDefinition]
     /// The advertisement, or `nil` if the device does not advertise.
     public var advertisement: Advertisement?
-    /// The passkey that is entered on the device when pairing asks for it, or `nil` to ask the user.
+    /// The passkey that the device's user enters for pairing, or `nil` to ask the user for it.
     public var passkey: UInt32?
     /// The connection parameters that an accessory requests, or `nil` if it requests none.
     package var parameterRequest: Profile.ParameterRequest?
@@ -38,16 +38,16 @@ public struct EmulatedDevice: Sendable {
     package var scenarios: [Profile.Scenario] = []
     /// The seed of the device's generated values and of its faults.
     var seed: UInt64 = 0
-    /// The numbers for requests that a test answers, or `nil` if no test can answer.
+    /// The source of numbers for requests that a test answers, or `nil` if no test can answer.
     package var requestNumbers: RequestNumbers?
-    /// The answers to centrals that do not come from the attribute table.
+    /// The parts of the profile that answer centrals besides the attribute table.
     var responses = Responses()
-    /// The initial attribute table, except for static values that were set since.
+    /// The initial attribute table, without the static values that tests have set.
     var table: AttributeTable
-    /// The changing parts of the advertisement.
+    /// The parts of the advertisement that can change.
     var advertised = Advertised()
 
-    /// The changing parts of an advertisement.
+    /// The parts of an advertisement that can change.
     struct Advertised: Sendable {
         /// A test's changes.
         var change = AdvertisingChange()
@@ -55,11 +55,11 @@ public struct EmulatedDevice: Sendable {
         var values = AdvertisedValues()
     }
 
-    /// The answers to centrals that do not come from the attribute table.
+    /// The parts of a profile that answer centrals besides the attribute table.
     struct Responses: Sendable {
         /// The characteristic that holds the PSM of the app's channel, or `nil` if there is none.
         var psm: AttributeKey?
-        /// The rules of characteristics, by their positions.
+        /// The rules of characteristics, by the positions of the characteristics.
         var reactions: [AttributeTree.Position: Profile.Reactions] = [:]
         /// The rules for links of centrals.
         var links = Profile.LinkRules()
@@ -67,7 +67,7 @@ public struct EmulatedDevice: Sendable {
         var behaviors: [BehavingService] = []
     }
 
-    /// `true` if the device plays a peripheral, possibly together with a central.
+    /// `true` if the device plays a peripheral, whether or not it also plays a central.
     var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertisement != nil }
 
     init(

@@ -29,7 +29,7 @@ extension PhoneAdvertising {
 }
 
 extension AppAdvertisement {
-    /// Makes an app's advertising request, made from a profile's advertisement.
+    /// Makes an app's advertising request from a profile's advertisement.
     public init(_ advertising: Profile.Advertising, mode: AdvertisingMode) {
         self.init(
             localName: advertising.advertisement.localName,
@@ -38,10 +38,11 @@ extension AppAdvertisement {
 }
 
 extension Profile {
-    /// The advertising of a phone with only this app in a state, or `nil` for an accessory's profile.
+    /// Returns the advertising of a phone whose only app is in this state, or `nil` for an accessory's
+    /// profile.
     ///
-    /// `AppLifecycle` determines it, as if the app was launched with Bluetooth powered on and then got into
-    /// the state.
+    /// `AppLifecycle` determines it, as if the app had been launched with Bluetooth powered on and had then
+    /// entered the state.
     package func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
         guard let app else { return nil }
         let phone = PhoneAdvertising(app)
@@ -67,7 +68,8 @@ extension Profile {
         return plan
     }
 
-    /// The scans of a phone with only this app in a state, one for each central manager that scans.
+    /// Returns the scans of a phone whose only app is in this state, one for each central manager that
+    /// scans.
     package func phoneScans(in state: App.StartState) -> [ScanStatus] {
         guard let app else { return [] }
         let appState: AppState =

@@ -2,7 +2,7 @@ import MynahCore
 public import MynahProfiles
 
 extension EmulatedDevice {
-    /// Makes the device that a profile declares; with a `seed` its generated values are reproducible.
+    /// Makes the device that a profile describes; generated values depend only on `seed`.
     ///
     /// `label` is the device's name in events; the default is the profile's name. `clockStart` is the start
     /// of the device's clocks, in seconds since 1970.
@@ -38,7 +38,7 @@ extension EmulatedDevice {
             name: profile.name, label: label, identity: profile.device, services: services, table: table,
             advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
             app: profile.app.map { app in
-                // Apps of a phone with a name have their own state, under their own names.
+                // Apps of a named phone keep their own state, under their own names.
                 let name = profile.phone == nil ? label ?? profile.name : profile.name
                 return EmulatedApp(app, name: name, centrals: profile.centrals)
             })
@@ -50,7 +50,7 @@ extension EmulatedDevice {
             let index = position.characteristic
         {
             responses.psm = services[position.service].characteristics[index].key
-            // The radio asks the app for it.
+            // Without a stored value, the radio asks the app at each read.
             self.services[position.service].characteristics[index].value = nil
         }
         parameterRequest = profile.parameterRequest
@@ -68,8 +68,10 @@ extension EmulatedDevice {
         self.seed = seed
     }
 
-    /// Names the Client Characteristic Configurations (0x2902), so that faults can refer to them; iOS hides
-    /// those of an app.
+    /// Records the paths of Client Characteristic Configuration descriptors (0x2902), so that faults can
+    /// name them.
+    ///
+    /// iOS hides these descriptors from an app.
     private mutating func nameConfigurations() {
         for index in services.indices {
             for number in services[index].characteristics.indices

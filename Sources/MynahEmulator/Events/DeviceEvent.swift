@@ -9,18 +9,17 @@ public struct DeviceEvent: Hashable, Sendable {
 
     /// The time at which the event happened.
     public var time: WallTime
-    /// The device's name, or the names of a phone's devices; `nil` if the device is played alone.
+    /// The device's name, or the names of all devices of a phone, or `nil` if the device is played alone.
     package var device: String?
     /// The event's name.
     public var name: Name
     /// The event's fields, as values.
     package var payload: EventPayload
-    /// `true` if the event was queued while its app did not run, and may be out of date.
+    /// `true` if the event was queued while its app did not run, and may be outdated.
     package var isQueued: Bool
-    /// The members of a parsed event for which this version has no fields, and the fields of its value.
+    /// The members of a parsed event that this version does not know, and the decoded fields of its value.
     private var others: [JSON.Member] = []
 
-    /// Makes an event.
     package init(
         time: WallTime, _ name: Name, _ payload: EventPayload = .none, of device: String? = nil,
         isQueued: Bool = false
@@ -32,7 +31,7 @@ public struct DeviceEvent: Hashable, Sendable {
         self.isQueued = isQueued
     }
 
-    /// Makes an event with these fields, in JSON form.
+    /// Makes an event from fields in JSON form.
     package init(time: WallTime, name: Name, fields: [JSON.Member]) {
         self.init(time: time, name)
         let known = EventTable.fields(of: name)
@@ -47,7 +46,7 @@ public struct DeviceEvent: Hashable, Sendable {
         }
     }
 
-    /// Adds `device`, unless the event has a device already.
+    /// Returns the event with `device` added, or unchanged if it already has one.
     package func named(_ device: String?) -> DeviceEvent {
         guard self.device == nil else { return self }
         var event = self
@@ -64,7 +63,7 @@ public struct DeviceEvent: Hashable, Sendable {
 
     // MARK: JSON
 
-    /// The event's fields in JSON form, in order, without the fields of its value.
+    /// The event's fields in JSON form, in order, without the decoded fields of its value.
     public var fields: [JSON.Member] { fields(payload.members(of: name), others) }
 
     private func fields(_ members: [JSON.Member], _ others: [JSON.Member]) -> [JSON.Member] {
@@ -83,10 +82,11 @@ public struct DeviceEvent: Hashable, Sendable {
         }
     }
 
-    /// The text of a field, or `nil` if it is no text.
+    /// Returns the text of a field, or `nil` if the field is missing or is not a text.
     public func string(_ key: String) -> String? { self[key]?.stringValue }
 
-    /// The fields of the value as the reporting device decoded them, or `nil` if the event was not parsed.
+    /// The decoded fields of the value, as the reporting device wrote them, or `nil` if the event was not
+    /// parsed.
     package var readFields: JSON? { others.first { $0.key == "fields" }?.value }
 
     /// The whole event as one JSON object, including the decoded fields of its value (`fields`).
@@ -97,7 +97,8 @@ public struct DeviceEvent: Hashable, Sendable {
                 + fields(members, others.filter { $0.key != "fields" }))
     }
 
-    /// Parses an event written by `json` or in the journal; `nil` if it is not an event of this version.
+    /// Parses an event from the JSON of `json` or of the journal; returns `nil` if this version has no such
+    /// event.
     package init?(json: JSON) {
         guard case .object(let members) = json,
             let name = members.first(where: { $0.key == "event" })?.value.stringValue.flatMap(Name.init),

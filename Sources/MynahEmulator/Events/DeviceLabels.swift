@@ -1,12 +1,11 @@
 /// The names of a run's devices in events.
 public enum DeviceLabels {
-    /// A label for each name, in order: the name itself, and `name~2`, `name~3` for further devices with the
-    /// same name.
+    /// Returns a label for each name, in order: the name itself, and `name~2`, `name~3` for duplicates.
     ///
-    /// A device whose own name is `name~2` keeps that.
+    /// A device whose own name is `name~2` keeps it.
     public static func unique(_ names: [String]) -> [String] {
         var taken = Set(names)
-        // By name, the number of the device that had it last.
+        // The number of the last device with each name.
         var numbers: [String: Int] = [:]
         return names.map { name in
             guard var number = numbers[name] else {
@@ -19,7 +18,7 @@ public enum DeviceLabels {
         }
     }
 
-    /// The label of a new device, which differs from those in `taken`.
+    /// Returns the label of a new device, which differs from those in `taken`.
     package static func next(_ name: String, after taken: [String]) -> String {
         guard taken.contains(name) else { return name }
         var number = 2

@@ -12,11 +12,11 @@ public struct DeviceNames: Sendable {
     public struct Device: Hashable, Sendable {
         /// The device's name in events.
         public var label: String
-        /// The profile's file, whose stem can also be used as the device's name.
+        /// The profile's file; its name without the extension can also be used as the device's name.
         public var file: String
         /// Whether an app plays the device.
         public var isApp: Bool
-        /// The names of the peripherals in its profile.
+        /// The names of the peripherals in the device's profile.
         public var peripherals: [String]
         /// The name of the phone that the device's app is on, or `nil` if it has none.
         package var phone: String?
@@ -29,7 +29,7 @@ public struct DeviceNames: Sendable {
             self.peripherals = peripherals
         }
 
-        /// The file's name without its directory and its ending.
+        /// The file's name without its directory and its extension.
         var stem: String {
             let name = file.split(separator: "/").last.map(String.init) ?? file
             return name.lastIndex(of: ".").map { $0 == name.startIndex ? name : String(name[..<$0]) } ?? name
@@ -44,7 +44,7 @@ public struct DeviceNames: Sendable {
         self.devices = devices
     }
 
-    /// The object that a name refers to.
+    /// The kind of object that a name refers to, with the object.
     public enum Meaning: Hashable, Sendable {
         case device(Device)
         /// The phone that this app is on.
@@ -62,7 +62,8 @@ public struct DeviceNames: Sendable {
         return found
     }
 
-    /// The object with a name: a device or a phone, or else a peripheral of an app's profile.
+    /// Returns the object with the given name: a device or a phone, or else a peripheral of an app's
+    /// profile.
     public func meaning(of name: String) throws(Problem) -> Meaning {
         let isDevice = devices.contains { $0.label == name || $0.stem == name }
         if let app = phones.first(where: { $0.phone == name }) {
@@ -77,7 +78,7 @@ public struct DeviceNames: Sendable {
             try device(named: name, or: phones.compactMap(\.phone), devices.flatMap(\.peripherals)))
     }
 
-    /// The peripheral of an app's profile with a name, or `nil` if there is none.
+    /// Returns the named peripheral of an app's profile, or `nil` if there is none.
     package func peripheral(named name: String) throws(Problem) -> Meaning? {
         let owners = devices.flatMap { device in device.peripherals.filter { $0 == name }.map { _ in device }
         }
@@ -90,12 +91,12 @@ public struct DeviceNames: Sendable {
         return .peripheral(name, of: owner)
     }
 
-    /// The device with a name, which is its name in events or the stem of its file.
+    /// Returns the device with the given name, which is its event name or the stem of its file.
     public func device(named name: String) throws(Problem) -> Device {
         try device(named: name, or: [], [])
     }
 
-    /// The device that a name refers to, if the name could also be that of a phone or a peripheral.
+    /// Returns the device with the given name; the errors also suggest the names of phones and peripherals.
     private func device(
         named name: String, or phones: [String], _ peripherals: [String]
     ) throws(Problem) -> Device {

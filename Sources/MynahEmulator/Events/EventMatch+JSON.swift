@@ -4,10 +4,10 @@ public import MynahSupport
 extension EventMatch {
     /// Parses the object form: `{"event": "write", "of": "180D/2A39", "value": "01 .."}`.
     ///
-    /// `event` is the event's name. `value` and `of` are as in the text form. Any other member must equal the
-    /// field with its name. With an object of comparisons, the field must be a number within bounds:
-    /// `{"rssi": {">=": -60}}`. `fields` has such members for the fields of the value: `{"heartRate": {">":
-    /// 60}}`.
+    /// `event` is the event's name. `value` and `of` are as in the text form. Any other member names a field
+    /// of the event, which must equal the member's value. An object of comparisons limits a number:
+    /// `{"rssi": {">=": -60}}`. `fields` does the same for the fields of the event's value: `{"heartRate":
+    /// {">": 60}}`.
     public init(json: JSON) throws(Problem) {
         guard case .object(let members) = json else {
             throw Problem(message: "a match is an object, as in {\"event\": \"write\"}")
@@ -46,7 +46,7 @@ extension EventMatch {
         }
     }
 
-    /// The conditions for the fields of a value.
+    /// Parses the conditions for the fields of an event's value.
     private static func conditions(ofFields fields: [JSON.Member]) throws(Problem) -> [Condition] {
         var conditions: [Condition] = []
         for field in fields {

@@ -3,10 +3,11 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-// Values that no event has.
+// Matches that no event can satisfy.
 extension EventMatch {
-    /// The reason that no event can satisfy the match, or `nil`: it names a field that such an event never
-    /// has, or a word that the field never has.
+    /// The reason that no event can satisfy the match, or `nil` if an event can.
+    ///
+    /// The match names a field that the event never has, or a word that the field never has.
     package var problem: Problem? { unknownField ?? unknownWord ?? unknownAttribute }
 
     private var unknownAttribute: Problem? {

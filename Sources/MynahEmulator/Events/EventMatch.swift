@@ -14,7 +14,6 @@ public struct EventMatch: Hashable, Sendable {
         public var message: String
     }
 
-    /// A condition for an event.
     enum Condition: Hashable, Sendable {
         /// The field with this key equals this text.
         case equal(String, to: String)
@@ -22,12 +21,11 @@ public struct EventMatch: Hashable, Sendable {
         case value(BytePattern)
         /// The event concerns this attribute.
         case of(AttributeName)
-        /// The field with this key is above, below or equal to this number, as the comparison requires.
+        /// The field with this key is a number that satisfies the comparison with this number.
         case compares(String, Comparison, ExactNumber)
         /// The field of the value with this name equals this text.
         case field(String, equals: String)
-        /// The field of the value with this name is above, below or equal to this number, as the comparison
-        /// requires.
+        /// The field of the value with this name is a number that satisfies the comparison with this number.
         case fieldCompares(String, Comparison, ExactNumber)
         /// The value has decoded fields.
         case hasFields
@@ -53,8 +51,8 @@ public struct EventMatch: Hashable, Sendable {
     ///
     /// A word without a field name belongs to the value before it, so a value may contain spaces. `of` names
     /// an attribute as profiles do. In `value`, two dots match any byte, and at the end any number of bytes.
-    /// `fields.heartRate=72` compares a field of the value. Numbers can be compared with `<`, `<=`, `>` and
-    /// `>=` too.
+    /// `fields.heartRate=72` compares a field of the value. Numbers can also be compared with `<`, `<=`, `>`
+    /// and `>=`.
     public init(parsing text: String) throws(Problem) {
         let words = text.split(separator: " ").map(String.init)
         self.text = words.joined(separator: " ")
@@ -70,7 +68,7 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// The fields that must equal a value; comparisons are appended to the conditions.
+    /// Returns the fields that must equal a value, and appends the comparisons to the conditions.
     private static func fields(
         _ words: ArraySlice<String>, _ conditions: inout [Condition]
     ) throws(Problem) -> [(key: String, value: String)] {
@@ -96,7 +94,8 @@ public struct EventMatch: Hashable, Sendable {
         return fields
     }
 
-    /// The comparison in a word such as `rssi>=-60` or `fields.heartRate>60`, or `nil` if it has none.
+    /// Parses a comparison such as `rssi>=-60` or `fields.heartRate>60`; returns `nil` if the word is not
+    /// one.
     private static func comparison(_ word: String) -> Condition? {
         guard let sign = word.firstIndex(where: { $0 == "<" || $0 == ">" || $0 == "=" }),
             word[sign] != "=", isKey(word[..<sign])
@@ -109,7 +108,7 @@ public struct EventMatch: Hashable, Sendable {
         return field(key).map { .fieldCompares($0, comparison, number) } ?? .compares(key, comparison, number)
     }
 
-    /// The name of the value's field in a key, or `nil` if the key names a field of the event.
+    /// Returns the name in a key such as `fields.heartRate`, or `nil` if the key names a field of the event.
     private static func field(_ key: String) -> String? {
         key.hasPrefix(fieldPrefix) ? String(key.dropFirst(fieldPrefix.count)) : nil
     }
@@ -148,7 +147,7 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// The first condition's field that such an event never has, or `nil` if it may have all of them.
+    /// The problem with the first field that such an event never has, or `nil` if it can have all of them.
     ///
     /// Parsing accepts such a field, because a match may come from a client of another version.
     var unknownField: Problem? {
@@ -170,7 +169,8 @@ public struct EventMatch: Hashable, Sendable {
         event.name == name && conditions.allSatisfy { Self.holds($0, for: event) }
     }
 
-    /// The members of the match in which an event differs, in order; empty if the event matches.
+    /// Returns the members of the match that an event does not satisfy, in order; empty if the event
+    /// matches.
     ///
     /// A different event name is a difference in `event`. Two comparisons of one field count as one member.
     package func differing(from event: DeviceEvent) -> [String] {
@@ -198,7 +198,7 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// Whether a value equals a text; a named number equals its number and its name.
+    /// Whether a value equals a text; a named number equals both its number and its name.
     private static func isEqual(_ value: FieldValue, to expected: String) -> Bool {
         switch value {
         case .named(let number, let name): name == expected || isEqual(number, to: expected)
@@ -208,9 +208,9 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// Whether a number equals a text: `72.0` and `7.2e1` equal 72.
+    /// Whether a number equals a text; `72.0` and `7.2e1` equal 72.
     ///
-    /// Digits alone are compared exactly, because a `Double` holds 53 bits.
+    /// Texts of digits alone are compared as integers, because a `Double` has only 53 bits of precision.
     private static func isEqual(_ number: some BinaryInteger, to expected: String) -> Bool {
         if let whole = Int(expected) { return whole == number }
         if let whole = UInt64(expected) { return whole == number }
@@ -230,26 +230,28 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// The fields that are free text and are compared literally.
+    /// The fields that contain free text, which is compared literally.
     private static let words: Set = ["device", "profile", "name", "message", "restoreIdentifier"]
 
     private static func isEqual(_ text: String, to expected: String, _ key: String) -> Bool {
         if text == expected { return true }
-        // An event of a phone names all its apps.
+        // The event of a phone has the names of all its apps in `device`.
         if key == "device" { return isDevice(expected, text) }
         guard !words.contains(key) else { return false }
         if let uuid = BluetoothUUID(text) { return uuid == self.uuid(expected, key) }
         return isHexadecimal(text) && text.lowercased() == expected.lowercased()
     }
 
-    /// Whether a device is the one that an event names, or is in the comma-separated list of its phone's
-    /// devices; names may contain commas too.
+    /// Whether a device is named by the field `device` of an event, alone or in the list of a phone's
+    /// devices.
+    ///
+    /// Names may themselves contain commas.
     static func isDevice(_ name: String, _ list: String) -> Bool {
         list == name || list.hasPrefix(name + ", ") || list.hasSuffix(", " + name)
             || list.contains(", \(name), ")
     }
 
-    /// The UUID in a text, written in digits or as its SIG name.
+    /// Parses a UUID, written in digits or as its SIG name.
     static func uuid(_ text: String, _ key: String) -> BluetoothUUID? {
         if let uuid = BluetoothUUID(text) { return uuid }
         return switch key {
@@ -260,7 +262,7 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// Whether a text consists of hexadecimal digits: an address, a code such as 0x0E, or bytes.
+    /// Whether a text consists of hexadecimal digits, such as an address, the code 0x0E, or bytes.
     private static func isHexadecimal(_ text: String) -> Bool {
         let digits = text.hasPrefix("0x") ? text.dropFirst(2) : text[...]
         return digits.utf8.allSatisfy { Hex.value(ofDigit: $0) != nil || $0 == UInt8(ascii: ":") }
@@ -272,7 +274,7 @@ public struct EventMatch: Hashable, Sendable {
         return nil
     }
 
-    /// The same match, limited to a device by its name in events.
+    /// Returns the same match, limited to the device with this event name.
     public func naming(_ device: String) -> EventMatch {
         var match = self
         for index in conditions.indices {
@@ -291,7 +293,9 @@ extension DeviceEvent {
 }
 
 extension EventAttribute {
-    /// The UUIDs in the name, with their numbers among equal UUIDs; `nil` if it names no characteristic.
+    /// The UUIDs in the attribute's path, each with its number among equal UUIDs.
+    ///
+    /// The value is `nil` if the event concerns no characteristic.
     fileprivate var elements: [AttributeName.Element]? {
         let uuids = [service, characteristic, descriptor].compactMap { $0 }
         guard uuids.count >= 2 else { return nil }

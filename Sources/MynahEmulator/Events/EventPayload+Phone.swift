@@ -4,7 +4,7 @@ import MynahLifecycle
 package import MynahProfiles
 import MynahSupport
 
-// Payloads of what a phone, its apps and its radio report.
+// Payloads for the reports of a phone, its apps and its radio.
 
 extension EventCentral {
     package init(_ central: Central) {
@@ -33,7 +33,7 @@ extension EventPeripheral {
 }
 
 extension EventPayload.AttributeUse {
-    /// Sets the result of a read; `id` is the request's number if a test answered it.
+    /// Sets the result of a read; `id` is the request's number if a test answered the request.
     mutating func set(
         _ read: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome, asked id: Int?
     ) {
@@ -45,7 +45,7 @@ extension EventPayload.AttributeUse {
         }
     }
 
-    /// Sets a part of a write; `id` is the request's number if a test answers it.
+    /// Sets a part of a write; `id` is the request's number if a test answers the request.
     mutating func set(_ part: WriteRequest.Part, asked id: Int?) {
         self.id = id
         offset = part.offset > 0 ? part.offset : nil
@@ -61,8 +61,9 @@ extension EventPayload.AttributeUse {
 }
 
 extension EventPayload.RemoteUse {
-    /// Sets the reason that a read, a write or a subscription failed: an ATT error, with a message if the
-    /// peripheral did not answer.
+    /// Sets the reason that a read, a write or a subscription failed.
+    ///
+    /// This is an ATT error, or a message if the peripheral did not answer.
     mutating func set(_ failure: RequestError?) {
         switch failure {
         case .refused(let answered)?: error = answered
@@ -145,7 +146,7 @@ extension EventPayload.RadioFigures {
         linkSeconds = rounded(use.linked, 1)
         packetsSent = use.packetsSent == 0 ? nil : use.packetsSent
         packetsReceived = use.packetsReceived == 0 ? nil : use.packetsReceived
-        // Without the packets of a link its airtime is not known.
+        // If the radio does not count the packets of links, the airtime of a link is unknown.
         if metered.knowsPackets || use.linked == .zero { airtimeMilliseconds = rounded(use.airtime, 1000) }
         isEstimated = metered.isEstimated ? true : nil
     }
@@ -175,8 +176,9 @@ extension EventPayload.Restoration {
             })
     }
 
-    /// Makes the payload with the restored state of a central manager; `device` returns a peripheral as
-    /// events describe it.
+    /// Makes the payload with the restored state of a central manager.
+    ///
+    /// `device` converts a peripheral to its description in events.
     init(
         _ state: RestoredCentralState, restoreIdentifier: String,
         _ device: (Peripheral) -> EventPeripheral

@@ -3,14 +3,14 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// Reports events to their observer; without an observer, no event is made at all.
+/// Reports events to an observer; without an observer, no event is made at all.
 struct EventReporter: Sendable {
     let wallTime: @Sendable () -> WallTime
     let observer: (@Sendable (DeviceEvent) -> Void)?
-    /// The device of the events, or `nil` if it is played alone.
+    /// The device that the events concern, or `nil` if it is played alone.
     var device: String?
 
-    /// Whether anybody observes.
+    /// `true` if there is an observer.
     var isObserved: Bool { observer != nil }
 
     func report(_ name: DeviceEvent.Name, _ payload: EventPayload = .none, isQueued: Bool = false) {

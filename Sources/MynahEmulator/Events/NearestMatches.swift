@@ -1,12 +1,10 @@
-/// The items whose events came nearest to a match: events with the right name, and the members in which they
-/// differ.
+/// The items whose events came nearest to satisfying a match.
 ///
-/// Events that differ in fewer members are nearer; of equally near events the later ones are kept, and come
-/// first.
+/// Only events with the right name count. Events that differ in fewer members are nearer. Among equally near
+/// events, later ones come first, and earlier ones are dropped first.
 package struct NearestMatches<Item: Sendable>: Sendable {
-    /// An item, with the differences of its event.
+    /// An item, with the members in which its event differs from the match.
     package struct Candidate: Sendable {
-        /// The item.
         package let item: Item
         /// The members of the match in which the event differs; empty if it matches.
         package let differs: [String]
@@ -23,7 +21,7 @@ package struct NearestMatches<Item: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// Compares an item, whose event must be later than those before.
+    /// Considers an item, whose event must be later than those of earlier calls.
     package mutating func compare(_ item: Item, _ event: DeviceEvent) {
         guard event.name == match.name else { return }
         let differs = match.differing(from: event)

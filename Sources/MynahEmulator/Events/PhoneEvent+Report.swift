@@ -4,10 +4,10 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-// The events with which a device reports what its phone does.
+// The events with which a device reports the events of its phone.
 
 extension DeviceEvent.Name {
-    /// The event for a change of an app's scan, or `nil` if nothing changed.
+    /// The event for a change of an app's scan, or `nil` if the scan did not change.
     init?(from old: ScanStatus?, to new: ScanStatus?) {
         guard old != new else { return nil }
         switch (old?.isInForce, new?.isInForce) {
@@ -21,7 +21,9 @@ extension DeviceEvent.Name {
 }
 
 extension PhoneEvent {
-    /// The event that reports it, or `nil` if others do; `device` returns a peripheral at an address.
+    /// Returns the name and payload of the event that reports this, or `nil` if other code reports it.
+    ///
+    /// `device` describes the peripheral at an address.
     func reported(
         _ device: (DeviceAddress) -> EventPeripheral
     ) -> (DeviceEvent.Name, EventPayload)? {

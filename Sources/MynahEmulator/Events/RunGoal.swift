@@ -1,6 +1,6 @@
 /// The condition that ends a run: expected events, or a time limit.
 public struct RunGoal: Sendable {
-    /// How the run ended.
+    /// The reason for the end of a run.
     public enum End: Hashable, Sendable {
         /// All expected events have happened.
         case reached
@@ -12,7 +12,7 @@ public struct RunGoal: Sendable {
 
     private let isAwaiting: Bool
     private var missing: [EventMatch]
-    /// The reason for the run's end, or `nil` while it continues.
+    /// The reason for the end of the run, or `nil` while it continues.
     public private(set) var end: End?
 
     /// Makes the goal of a run that ends when an event of each match has happened, in any order.
@@ -23,7 +23,7 @@ public struct RunGoal: Sendable {
         isAwaiting = !matches.isEmpty
     }
 
-    /// Checks an event, which may satisfy several matches; returns whether the run ends.
+    /// Checks whether an event satisfies matches, possibly several; returns whether the run ends.
     public mutating func observe(_ event: DeviceEvent) -> Bool {
         guard end == nil, isAwaiting else { return false }
         missing.removeAll { $0.matches(event) }
@@ -32,19 +32,19 @@ public struct RunGoal: Sendable {
         return true
     }
 
-    /// Notes that the time limit elapsed; returns whether the run ends.
+    /// Handles the end of the time limit; returns whether the run ends.
     public mutating func timeIsUp() -> Bool {
         guard end == nil else { return false }
         end = .overdue
         return true
     }
 
-    /// Notes that the run ends for another reason, which is a failure if an event is still expected.
+    /// Records that the run ended for another reason, which is a failure if events are still expected.
     public mutating func cutShort() {
         if end == nil, isAwaiting { end = .cutShort }
     }
 
-    /// The expected events that did not happen, as the user wrote them; empty if all happened.
+    /// The expected events that did not happen, in the user's words; empty if all happened.
     public var missed: [String] {
         switch end {
         case .overdue, .cutShort: missing.map(\.text)

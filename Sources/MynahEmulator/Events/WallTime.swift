@@ -1,7 +1,7 @@
 import Glibc
 package import MynahSupport
 
-/// A calendar time, with microseconds.
+/// A calendar time with a resolution of one microsecond.
 public struct WallTime: Hashable, Sendable {
     /// The microseconds since the beginning of 1970, UTC.
     public var microseconds: Int64
@@ -25,7 +25,7 @@ public struct WallTime: Hashable, Sendable {
         WallTime(microseconds: RunClock.real.wallMicroseconds)
     }
 
-    /// Parses a time written by `rfc3339`; `nil` if the text is not such a time.
+    /// Parses a time written by `rfc3339`; returns `nil` if the text is not such a time.
     package init?(rfc3339 text: String) {
         let parts = text.utf8.split(whereSeparator: { !(0x30...0x39).contains($0) }).map {
             Int32(String(decoding: $0, as: UTF8.self)) ?? -1
@@ -39,7 +39,7 @@ public struct WallTime: Hashable, Sendable {
         (date.tm_year, date.tm_mon, date.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2])
         (date.tm_hour, date.tm_min, date.tm_sec) = (parts[3], parts[4], parts[5])
         self.init(microseconds: Int64(timegm(&date)) * 1_000_000 + Int64(parts[6]))
-        // A date that changes when its days and hours are carried over is invalid.
+        // The text differs if it has an invalid date or time, such as 30 February.
         guard rfc3339 == text else { return nil }
     }
 

@@ -6,14 +6,13 @@ package import MynahSupport
 
 /// The state of a device's fault at one moment.
 package struct DeviceFault: Hashable, Sendable {
-    /// The fault's name.
     package var name: String
     /// `true` if the fault is turned off.
     package var isOff: Bool
     /// The number of times that the fault was applied since it was turned on.
     package var applied: Int
 
-    /// Makes a fault with its state.
+    /// Makes the state of a fault.
     package init(name: String, isOff: Bool, applied: Int) {
         self.name = name
         self.isOff = isOff
@@ -29,7 +28,7 @@ package struct DeviceFault: Hashable, Sendable {
 }
 
 extension EmulatedDevice {
-    /// The scope of the device's faults.
+    /// The attributes and variables of the device, to which its faults can refer.
     var faultScope: FaultScope {
         let (services, table) = (services, table)
         var scope = FaultScope(
@@ -49,7 +48,8 @@ extension EmulatedDevice {
         return scope
     }
 
-    /// The fault with the keys of its attributes, and with a random generator seeded by the device's seed.
+    /// Returns a declared fault with the keys of its attributes, and with a random generator seeded by the
+    /// device's seed.
     func fault(_ declared: ProfileFault) -> Fault {
         var fault = declared.resolved { position in
             let service = services[position.service]
@@ -63,8 +63,9 @@ extension EmulatedDevice {
     }
 }
 
-/// The owners of a radio's faults, because the apps of a phone share its radio and may have faults with the
-/// same name.
+/// The device that each fault of a radio belongs to.
+///
+/// The apps of a phone share its radio, and may have faults with the same name.
 struct FaultOwners: Sendable {
     /// A fault of a device.
     struct Owned: Hashable, Sendable {
@@ -76,11 +77,11 @@ struct FaultOwners: Sendable {
 
     private var owned: [String: Owned] = [:]
     private var radioNames: [Owned: String] = [:]
-    /// The faults' names on the radio, by device, in the order of their addition.
+    /// The names of the faults on the radio, by device, in the order in which they were added.
     private var ofDevices: [String: [String]] = [:]
     private var centrals: [Central.ID: Central] = [:]
 
-    /// Returns a device's fault with a name that no other fault of the radio has.
+    /// Adds a device's fault, and returns it with a name that is unique on the radio.
     mutating func add(_ fault: Fault, of label: String) -> Fault {
         var fault = fault
         let owner = Owned(label: label, name: fault.name)
@@ -95,7 +96,7 @@ struct FaultOwners: Sendable {
         return fault
     }
 
-    /// Removes faults of a device, by their names on the radio.
+    /// Removes faults of a device; `names` are their names on the radio.
     mutating func remove(_ names: [String], of label: String) {
         for name in names {
             guard let owner = owned.removeValue(forKey: name) else { continue }
@@ -105,21 +106,22 @@ struct FaultOwners: Sendable {
         ofDevices[label]?.removeAll(where: gone.contains)
     }
 
-    /// The owner of a fault, by its name on the radio.
+    /// The device and the declared name of a fault, by its name on the radio.
     subscript(radioName: String) -> Owned? { owned[radioName] }
 
-    /// The name on the radio of a device's fault, or `nil` if the device has none with that name.
+    /// Returns the name on the radio of a device's fault, or `nil` if the device has no fault with this
+    /// name.
     func radioName(of name: String, of label: String) -> String? {
         radioNames[Owned(label: label, name: name)]
     }
 
-    /// The names on the radio of all faults of a device, in the order of their addition.
+    /// Returns the names on the radio of a device's faults, in the order in which they were added.
     func radioNames(of label: String) -> [String] { ofDevices[label] ?? [] }
 
-    /// A connected central.
+    /// Returns a connected central, or `nil` if it is not connected.
     func central(_ id: Central.ID) -> Central? { centrals[id] }
 
-    /// Updates the centrals' names after an event.
+    /// Updates the connected centrals after an event.
     mutating func note(_ event: PhoneEvent) {
         switch event {
         case .connected(let central), .centralChanged(let central): centrals[central.id] = central

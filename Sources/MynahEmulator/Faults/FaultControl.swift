@@ -5,13 +5,13 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// The faults of devices, which a `FaultyRadio` around the radio carries out.
+/// The faults of devices, which a `FaultyRadio` applies to the radio that it wraps.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class FaultControl {
     private let devices: PlayedDevices
     private let phone: Phone
-    /// The `FaultyRadio` around the radio, or `nil` if there is none.
+    /// The `FaultyRadio` that wraps the radio, or `nil` if there is none.
     private let faultyRadio: FaultyRadio?
     private var faultOwners = FaultOwners()
 
@@ -21,7 +21,8 @@ final class FaultControl {
         self.faultyRadio = faultyRadio
     }
 
-    /// Makes a `FaultyRadio` around a radio; `nil` if the devices have no faults and no test can add any.
+    /// Wraps a radio in a `FaultyRadio`, or returns `nil` if the devices have no faults and tests cannot add
+    /// any.
     static func layer(
         around radio: any PeripheralRadio, _ devices: [EmulatedDevice], _ clock: RunClock,
         _ link: EmulatorLink
@@ -69,20 +70,20 @@ final class FaultControl {
         faultOwners.remove(names, of: label)
     }
 
-    /// Waits until each device that disappeared by a fault is on the air again.
+    /// Waits until each device that a fault has made disappear is on the air again.
     func settle() async { await faultyRadio?.settle() }
 
-    /// Restarts the count of connections at zero.
+    /// Resets the count of connections to zero.
     func countConnectionsAnew() async { await faultyRadio?.countConnectionsAnew() }
 
-    /// Updates the names of connected centrals, which reports of faults contain, after an event.
+    /// Updates the connected centrals after an event; reports of faults contain their names.
     func note(_ event: PhoneEvent) {
         if faultyRadio != nil { faultOwners.note(event) }
     }
 
     // MARK: A test's requests
 
-    /// The faults of a device, in the order of its profile and then of their addition.
+    /// Returns the faults of a device: those of its profile, then those added by tests, each in order.
     func faults(of label: String) async throws(ControlRefusal) -> [DeviceFault] {
         await faults(of: try devices.player(named: label))
     }
@@ -100,8 +101,8 @@ final class FaultControl {
 
     /// Adds a fault, written as in a profile.
     ///
-    /// Throws `invalid` with a line for each mistake. Throws `conflict` if the device has a fault with that
-    /// name already or as many faults as a profile may have, or if the radio cannot carry the fault out.
+    /// Throws `invalid` with a line for each mistake. Throws `conflict` if the radio cannot apply the fault,
+    /// if the device already has a fault with this name, or if it has as many faults as a profile may have.
     func add(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
         let player = try devices.player(named: label)
         let declared: ProfileFault
@@ -137,7 +138,7 @@ final class FaultControl {
 
     /// Turns a fault of a device on or off.
     ///
-    /// The counter of a fault that is turned on starts at zero.
+    /// Turning a fault on resets its counter to zero.
     func turn(
         _ name: String, isOn: Bool, of label: String
     ) async throws(ControlRefusal) -> DeviceFault {
@@ -151,14 +152,14 @@ final class FaultControl {
         return found
     }
 
-    /// Removes a fault of a device, and ends its effect; a fault of the profile comes back with a reset.
+    /// Removes a fault of a device, and ends its effect; a reset restores a fault of the profile.
     func remove(_ name: String, of label: String) async throws(ControlRefusal) {
         let (radio, radioName) = try await fault(name, of: label)
         await radio.remove(radioName)
         faultOwners.remove([radioName], of: label)
     }
 
-    /// The `FaultyRadio`, and the name of a device's fault on it.
+    /// Returns the `FaultyRadio`, and the name of a device's fault on it.
     private func fault(
         _ name: String, of label: String
     ) async throws(ControlRefusal) -> (radio: FaultyRadio, radioName: String) {

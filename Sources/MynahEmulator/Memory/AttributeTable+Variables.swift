@@ -2,9 +2,9 @@ import MynahCore
 import MynahProfiles
 import MynahValues
 
-// The device's own state, and the values that read it.
+// The device's variables, and the values that are computed from them.
 extension AttributeTable {
-    /// Sets the variables, and returns the attributes whose values read a changed variable.
+    /// Sets the variables, and returns the attributes whose values depend on a changed variable.
     ///
     /// Throws, and changes nothing, if a value cannot be computed from the new variables.
     mutating func setVariables(_ new: Variables) throws(LayoutProblem) -> [AttributeKey] {

@@ -3,19 +3,21 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// The values and errors of a device's attributes, without time or radio.
+/// The values and errors of a device's attributes; the table uses neither a clock nor the radio.
 struct AttributeTable {
     /// The source of an attribute's value.
     enum Source {
         /// Stored bytes, which a write replaces.
         case stored([UInt8])
-        /// Bytes that are generated for a tick of `every`, or of a second without `every`; the tick before
-        /// the first is 0.
+        /// Bytes that are generated from a tick number.
+        ///
+        /// The tick period is `every`, or a second if the attribute has no `every`. Before the first tick,
+        /// the number is 0.
         case generated(@Sendable (_ tick: UInt64) -> [UInt8])
-        /// Bytes that are computed from a tick, as for `generated`, and from the variables.
+        /// Bytes that are computed from the variables and a tick number, which is that of `generated`.
         case computed(any VariableReader)
 
-        /// The bytes for a tick.
+        /// Returns the bytes for a tick.
         func value(at tick: UInt64, _ variables: Variables) -> [UInt8] {
             switch self {
             case .stored(let bytes): bytes
@@ -31,8 +33,9 @@ struct AttributeTable {
         var characteristic: BluetoothUUID
         /// The descriptor's type, or `nil` for a characteristic's value.
         var descriptor: BluetoothUUID?
-        /// The name that distinguishes the attribute from others with the same UUIDs, such as
-        /// `180F~2/2A19`; `nil` if there are none.
+        /// The unambiguous name of an attribute that shares its UUIDs with others, such as `180F~2/2A19`.
+        ///
+        /// The value is `nil` if the UUIDs are unique.
         var path: String?
         var source: Source
         var maximumLength: Int
@@ -40,32 +43,33 @@ struct AttributeTable {
         var readError: ATTError?
         /// The error with which every write is answered, or `nil` if writes are accepted.
         var writeError: ATTError?
-        /// The period in which the value is sent to subscribers, or `nil` if it is not sent regularly.
+        /// The period in which the value is sent to subscribers, or `nil` if it is not sent periodically.
         var every: Duration?
-        /// The times of sending recorded values to subscribers, or `nil` if there is no recording.
+        /// The recorded values with the times at which they are sent to subscribers, or `nil` if there is no
+        /// recording.
         var recording: RecordedValues?
-        /// The layout of the attribute's value, or `nil` to use the SIG's layout for its UUID, if there is
-        /// one.
+        /// The layout of the attribute's value, or `nil` to use the SIG's layout for its UUID, if any.
         var layout: ValueLayout?
-        /// The requests for the attribute that a test answers.
+        /// The kinds of requests for the attribute that a test answers.
         var asked: AskedAccess = []
-        /// Whether the radio sends long values in pieces.
+        /// `true` if values that are too long for a link are sent in several notifications.
         var isInPieces = false
     }
 
-    /// The tick period of a generated value without `every`.
+    /// The tick period of a generated value that has no `every`.
     static let usualTick = Duration.seconds(1)
 
     private(set) var entries: [AttributeKey: Entry] = [:]
-    /// The attributes as events describe them; kept apart from the entries, which are large, because each
-    /// event copies its attribute.
+    /// The attributes as events describe them.
+    ///
+    /// Each event copies its attribute, so they are stored apart from the entries, which are large.
     private var eventAttributes: [AttributeKey: EventAttribute] = [:]
     /// Whether a test answers requests for at least one attribute.
     private(set) var isAsking = false
     private var longReads = LongReads()
-    /// The last sent tick of each recording.
+    /// The last tick that was sent of each recording.
     private var recordedTicks: [AttributeKey: Int64] = [:]
-    /// The device's variables, which values may read.
+    /// The device's variables, on which values may depend.
     var variables = Variables()
 
     mutating func add(_ entry: Entry, as key: AttributeKey) {
@@ -74,18 +78,18 @@ struct AttributeTable {
         if !entry.asked.isEmpty { isAsking = true }
     }
 
-    /// Returns whether the table has an attribute.
+    /// Whether the table has this attribute.
     func contains(_ key: AttributeKey) -> Bool { entries.index(forKey: key) != nil }
 
-    /// Makes an attribute as events describe it; empty if the attribute is unknown.
+    /// Returns the attribute as events describe it; empty if the attribute is unknown.
     func eventAttribute(of key: AttributeKey) -> EventAttribute { eventAttributes[key] ?? .init() }
 
-    /// The name of an attribute in messages: the one that distinguishes it, or else its type.
+    /// Returns an attribute's name for messages: its unambiguous name, or else its characteristic's UUID.
     func name(of key: AttributeKey) -> String {
         entries[key].map { $0.path ?? $0.characteristic.description } ?? "an attribute"
     }
 
-    /// The layout of an attribute's value: its own, or else the SIG's for its UUID.
+    /// Returns the layout of a characteristic's value: its own, or else the SIG's for its UUID.
     func layout(of key: AttributeKey) -> ValueLayout? {
         guard let entry = entries[key], entry.descriptor == nil else { return nil }
         return entry.layout ?? KnownLayouts.layout(of: entry.characteristic)
@@ -96,12 +100,12 @@ struct AttributeTable {
         entries[key]?.source = source
     }
 
-    /// The stored bytes of an attribute, or `nil` if its value is generated.
+    /// Returns the stored bytes of an attribute, or `nil` if its value is generated.
     func stored(_ key: AttributeKey) -> [UInt8]? {
         if case .stored(let value)? = entries[key]?.source { value } else { nil }
     }
 
-    /// The whole current value: the stored bytes, or the generated value for the last tick.
+    /// Returns the whole current value: the stored bytes, or the value generated for the latest tick.
     func value(of key: AttributeKey, at elapsed: Duration) -> [UInt8]? {
         entries[key].map { value(of: $0, key, at: elapsed) }
     }
@@ -114,17 +118,17 @@ struct AttributeTable {
         return value(of: entry, at: UInt64(max(0, tick)))
     }
 
-    /// The value to send for a tick.
+    /// Returns the value to send for a tick.
     func value(of tick: TickSchedule.Tick) -> [UInt8]? {
         entries[tick.attribute].map { value(of: $0, at: UInt64(max(0, tick.number))) }
     }
 
-    /// Notes that a recording's tick was sent, so that reads return its value from now on.
+    /// Records that a recording's tick was sent; later reads return the value of this tick.
     mutating func noteSent(_ tick: TickSchedule.Tick) {
         if entries[tick.attribute]?.recording != nil { recordedTicks[tick.attribute] = tick.number }
     }
 
-    /// Answers a read with the bytes from its offset on (Core Specification, Vol 3, Part F, 3.4.4.5).
+    /// Answers a read with the bytes from the requested offset (Core Specification, Vol 3, Part F, 3.4.4.5).
     mutating func read(_ request: ReadRequest, at elapsed: Duration) -> PendingReply.Outcome {
         guard let entry = entries[request.attribute] else { return .failure(.unlikelyError) }
         if let error = entry.readError { return .failure(error) }
@@ -139,7 +143,7 @@ struct AttributeTable {
         return .success(request.offset == 0 ? value : Array(value[request.offset...]))
     }
 
-    /// Keeps a value that a central may continue to read, unless it fits into the shortest response (Vol 3,
+    /// Stores a value that is too long for the shortest response, because the central may read on (Vol 3,
     /// Part F, 3.4.4.4).
     private mutating func keep(_ value: [UInt8], of request: ReadRequest) {
         if value.count >= GATT.defaultMTU - 1 {
@@ -149,14 +153,14 @@ struct AttributeTable {
         }
     }
 
-    /// Forgets the long reads of a central that has disconnected.
+    /// Discards the partly read values of a central that has disconnected.
     mutating func forgetLink(of central: Peer.ID) {
         longReads.forgetAll(of: central)
     }
 
-    /// Carries out a write: all of its parts, or none and the first error.
+    /// Carries out all parts of a write; if a part fails, changes nothing and returns the first error.
     ///
-    /// A part with an offset replaces the bytes from there on.
+    /// A part with an offset replaces the bytes from the offset to the end.
     mutating func write(_ request: WriteRequest) -> PendingReply.Outcome {
         do throws(ATTError) {
             store(try effect(of: request))
@@ -171,7 +175,7 @@ struct AttributeTable {
         for (key, value) in values { entries[key]?.source = .stored(value) }
     }
 
-    /// The attributes' new values after a write.
+    /// Returns the attributes' new values after a write, or throws the first error.
     func effect(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
         for part in request.parts {
             if let error = entries[part.attribute]?.writeError { throw error }
@@ -179,7 +183,7 @@ struct AttributeTable {
         return try newValues(of: request)
     }
 
-    /// The new values of the attributes after a write; a `writeError` of the profile is ignored.
+    /// Returns the attributes' new values after a write; ignores a `writeError` of the profile.
     func newValues(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
         var changed: [AttributeKey: [UInt8]] = [:]
         for part in request.parts {

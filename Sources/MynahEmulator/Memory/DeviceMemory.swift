@@ -4,19 +4,21 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// The shared state of a device in a run: its services, its values, its time, and the state of its app.
+/// The state of a device in a run: its services, its values, its time, and the state of its app.
 ///
-/// The parts of the device's player share it, and report events through it. Runs on the phone's executor.
+/// The parts of the device's player share this object, and report events through it. It is used on the
+/// phone's executor.
 final class DeviceMemory {
     let clock: RunClock
     let events: EventReporter
-    /// The published device; after a restoration, it has the keys of the restored services.
+    /// The published device; after a state restoration, its attributes have the keys of the restored
+    /// services.
     var device: EmulatedDevice
     var table: AttributeTable
     var manager: PeripheralManager?
     var appSide = AppSide()
     var stage = DeviceStage.starting(.missing)
-    /// The time at which the device started, or `nil` before.
+    /// The time at which the device started, or `nil` before its start.
     private(set) var since: RunClock.Instant?
 
     init(of device: EmulatedDevice, clock: RunClock, events: EventReporter) {
@@ -29,10 +31,10 @@ final class DeviceMemory {
     /// The time since the device started.
     var elapsed: Duration { since.map { $0.duration(to: clock.now) } ?? .zero }
 
-    /// Starts the device's time.
+    /// Starts the device's clock.
     func startTime() { since = clock.now }
 
-    /// Whether the device may act on its own: an app acts only while it runs and is not throttled.
+    /// Whether the device may act on its own; an app can do so only while it runs and is not throttled.
     var canAct: Bool {
         guard device.app != nil else { return true }
         return appSide.app.map { $0.access.isRunning && !$0.access.isThrottled } ?? false
@@ -42,7 +44,10 @@ final class DeviceMemory {
         if device.app != nil { appSide.note(attribute) }
     }
 
-    /// Notes the first Bluetooth state of a manager; returns whether it is reported as the app's own state.
+    /// Handles the first Bluetooth state of a manager.
+    ///
+    /// Returns `true` if the state was reported as the app's own, because it differs from the phone's or
+    /// because the app was launched during the run.
     @discardableResult
     func introduce(_ state: RadioState) -> Bool {
         let isFirst = appSide.takeIntroduction()
@@ -61,7 +66,7 @@ final class DeviceMemory {
         report(.read, on: request.attribute, central) { $0.set(request, value, outcome, asked: id) }
     }
 
-    /// Reports the parts of a write; `id` is the request's number if a test answered it.
+    /// Reports the parts of a write; `id` is the request's number if a test answered the request.
     func reportWrite(
         _ write: WriteRequest, _ central: Central, _ outcome: PendingReply.Outcome, asked id: Int? = nil
     ) {

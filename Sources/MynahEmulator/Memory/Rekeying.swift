@@ -1,9 +1,10 @@
 import MynahCore
 
-// Services that are the same but for the keys of their attributes.
+// Equal services may have different attribute keys, such as after a state restoration.
 extension [ServiceDefinition] {
-    /// Returns the corresponding key in `other` for each key of these services, or `nil` if the services
-    /// differ.
+    /// Returns the key in `other` that corresponds to each key of these services.
+    ///
+    /// Returns `nil` if the services differ in more than their keys.
     func keys(in other: [ServiceDefinition]) -> [AttributeKey: AttributeKey]? {
         let (mine, theirs) = (allKeys, other.allKeys)
         guard mine.count == theirs.count else { return nil }

@@ -8,13 +8,13 @@ struct AppleMedia: ServiceBehavior {
     static let entityUpdate: BluetoothUUID = "2F7CABCE-808D-411F-9A0C-BB92BA96C102"
     static let entityAttribute: BluetoothUUID = "C6B2F38C-23AB-46D8-A6AB-A3A870BBD5D7"
 
-    /// The flag in EntityUpdateFlags that the value was cut.
+    /// The EntityUpdateFlags bit for a truncated value.
     private static let truncated: UInt8 = 1 << 0
 
-    /// The requests of a central.
+    /// The attributes that a central has registered for or selected.
     private struct Client {
         var wanted: [MediaPlayer.Attribute] = []
-        /// The attribute that the central has selected to read.
+        /// The attribute that the central has selected to read, or `nil` if there is none.
         var selected: MediaPlayer.Attribute?
     }
 
@@ -29,7 +29,7 @@ struct AppleMedia: ServiceBehavior {
         player = MediaPlayer(media)
     }
 
-    /// Begins when the phone starts, or is reset.
+    /// Resets the player to its initial state.
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
         let first = MediaPlayer(media, at: service.now)
         return changing(service) { $0 = first }
@@ -63,8 +63,9 @@ struct AppleMedia: ServiceBehavior {
         }
     }
 
-    /// Carries out a write to the Remote Command characteristic; it is an assumption that an unsupported
-    /// command gets the error for an invalid one.
+    /// Carries out a write to the Remote Command characteristic.
+    ///
+    /// An unsupported command gets the error for an invalid command, which is an assumption.
     private mutating func perform(
         _ value: [UInt8], _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
@@ -74,7 +75,7 @@ struct AppleMedia: ServiceBehavior {
         return changing(service) { _ = $0.perform(command, at: service.now) }
     }
 
-    /// Changes the state of the player, and notifies the subscribed centrals of the changes.
+    /// Changes the state of the player, and returns the notifications of the changed attributes.
     private mutating func changing(
         _ service: some ServiceState, _ change: (inout MediaPlayer) -> Void
     ) -> [ServiceEffect] {
@@ -110,7 +111,7 @@ struct AppleMedia: ServiceBehavior {
         return wanted.map { update($0, for: central, service) }
     }
 
-    /// The value of an Entity Update notification.
+    /// Makes an Entity Update notification for a central.
     private func update(
         _ attribute: MediaPlayer.Attribute, for central: Peer.ID, _ service: some ServiceState
     ) -> ServiceEffect {
@@ -145,7 +146,7 @@ struct AppleMedia: ServiceBehavior {
 }
 
 extension ATTError {
-    /// AMS's errors (Error Codes).
+    /// The error codes of AMS.
     static let amsInvalidState = ATTError(code: 0xA0)
     static let amsInvalidCommand = ATTError(code: 0xA1)
     static let amsAbsentAttribute = ATTError(code: 0xA2)

@@ -7,7 +7,7 @@ enum AppleNotificationRequest: Hashable {
         case appIdentifier, title, subtitle, message, messageSize, date
         case positiveActionLabel, negativeActionLabel
 
-        /// Whether a maximum length follows the attribute in a request.
+        /// `true` if a request has a maximum length after this attribute.
         var hasLength: Bool { [.title, .subtitle, .message].contains(self) }
     }
 
@@ -34,10 +34,10 @@ enum AppleNotificationRequest: Hashable {
     /// Perform Notification Action.
     case perform(Action, on: UInt32)
 
-    /// Parses a write, or throws the ATT error for it.
+    /// Parses a write, or throws the ATT error of the response.
     ///
-    /// Apple does not say which error an empty list of attributes gets, or one with an unknown attribute; the
-    /// error for these is an assumption.
+    /// Apple does not document the error for an empty list of attributes or for an unknown attribute, so the
+    /// error is an assumption.
     init(_ value: [UInt8]) throws(ATTError) {
         switch value.first {
         case nil: throw .ancsInvalidCommand
@@ -89,7 +89,7 @@ enum AppleNotificationRequest: Hashable {
 }
 
 extension ATTError {
-    /// ANCS's errors (Appendix, Error Codes).
+    /// The error codes of ANCS (Appendix, Error Codes).
     static let ancsUnknownCommand = ATTError(code: 0xA0)
     static let ancsInvalidCommand = ATTError(code: 0xA1)
     static let ancsInvalidParameter = ATTError(code: 0xA2)
@@ -97,7 +97,7 @@ extension ATTError {
 }
 
 extension UInt32 {
-    /// The number in four bytes, least significant first, or `nil` if there are not four.
+    /// Parses four bytes, least significant first; returns `nil` if there are not exactly four.
     fileprivate init?(littleEndian bytes: ArraySlice<UInt8>) {
         guard bytes.count == 4 else { return nil }
         self = bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
@@ -105,12 +105,12 @@ extension UInt32 {
 }
 
 extension [UInt8] {
-    /// Makes the four bytes of a number, least significant first.
+    /// Encodes a number as four bytes, least significant first.
     init(littleEndian number: UInt32) {
         self = [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
     }
 
-    /// Makes the first bytes of a text, cut at the end of a character.
+    /// Encodes a text as UTF-8, cut to `longest` bytes at a character boundary.
     init(_ text: String, longest: Int) {
         let bytes = Array(text.utf8)
         guard bytes.count > longest else {
@@ -118,7 +118,7 @@ extension [UInt8] {
             return
         }
         var end = Swift.max(0, longest)
-        // 10xxxxxx goes on with a character.
+        // 10xxxxxx is a continuation byte of a character.
         while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
         self = Array(bytes[..<end])
     }

@@ -8,17 +8,17 @@ struct AppleNotifications: ServiceBehavior {
     static let controlPoint: BluetoothUUID = "69D1D8F3-45E1-49A8-9821-9BBDFDAAD9D9"
     static let dataSource: BluetoothUUID = "22EAC6E9-24D6-4BB5-BE44-B36ACE7C7BFB"
 
-    /// The largest number of bytes that wait for one central.
+    /// The most bytes that may be queued for one central.
     static let mostWaiting = 1 << 16
-    /// The largest number of values that are queued on a link at once.
+    /// The most values that are passed to a link at once.
     private static let burst = 16
 
-    /// EventID.
+    /// The EventID of a Notification Source value.
     enum Event: UInt8 {
         case added, modified, removed
     }
 
-    /// EventFlags.
+    /// The EventFlags of a Notification Source value.
     struct Flags: OptionSet {
         let rawValue: UInt8
 
@@ -46,10 +46,10 @@ struct AppleNotifications: ServiceBehavior {
         }
     }
 
-    /// The values that wait to be sent to a central.
+    /// The values that are queued for a central.
     private struct Waiting {
         var values: [(characteristic: BluetoothUUID, bytes: ArraySlice<UInt8>)] = []
-        /// The number of bytes of these values.
+        /// The total number of bytes in `values`.
         var count = 0
         var isSubscribed = false
     }
@@ -73,8 +73,7 @@ struct AppleNotifications: ServiceBehavior {
 
     // MARK: Notifications
 
-    /// Shows a notification and returns its UID, or returns `nil` if the phone already shows as many as it
-    /// can.
+    /// Shows a notification and returns its UID, or returns `nil` if the phone shows the maximum number.
     mutating func add(_ content: Profile.PhoneNotification, at now: Duration) -> UInt32? {
         guard notifications.count < ProfileLimit.notifications.count else { return nil }
         lastUID &+= 1
@@ -86,7 +85,7 @@ struct AppleNotifications: ServiceBehavior {
         return new.uid
     }
 
-    /// Changes a notification; returns `false` if the phone does not show it.
+    /// Changes a notification; returns `false` if the phone shows no notification with this UID.
     mutating func modify(_ uid: UInt32, _ content: Profile.PhoneNotification) -> Bool {
         guard let place = notifications.firstIndex(where: { $0.uid == uid }) else { return false }
         notifications[place].content = content
@@ -96,7 +95,7 @@ struct AppleNotifications: ServiceBehavior {
         return true
     }
 
-    /// Removes a notification; returns `false` if the phone does not show it.
+    /// Removes a notification; returns `false` if the phone shows no notification with this UID.
     mutating func remove(_ uid: UInt32) -> Bool {
         guard let place = notifications.firstIndex(where: { $0.uid == uid }) else { return false }
         let gone = notifications.remove(at: place)
@@ -117,7 +116,7 @@ struct AppleNotifications: ServiceBehavior {
         }
     }
 
-    /// A value of the Notification Source characteristic.
+    /// Makes a value of the Notification Source characteristic.
     private func value(of event: Event, _ notification: Notification, _ flags: Flags) -> [UInt8] {
         let category = notification.content.category
         let count = notifications.count { $0.content.category == category }
@@ -125,7 +124,7 @@ struct AppleNotifications: ServiceBehavior {
             + [UInt8](littleEndian: notification.uid)
     }
 
-    /// Queues a value for a central; returns `false` if too much waits already.
+    /// Queues a value for a central; returns `false` if the queue is full.
     @discardableResult
     private mutating func wait(
         _ value: [UInt8], of characteristic: BluetoothUUID, for central: Peer.ID
@@ -140,7 +139,7 @@ struct AppleNotifications: ServiceBehavior {
 
     // MARK: Centrals
 
-    /// Begins when the phone starts, or is reset, with the notifications of the profile.
+    /// Resets the notifications to those of the profile.
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
         for notification in notifications { _ = remove(notification.uid) }
         apps = []
@@ -193,7 +192,7 @@ struct AppleNotifications: ServiceBehavior {
             }
             let needed: Flags = action == .positive ? .positiveAction : .negativeAction
             guard notification.flags.contains(needed) else { throw .ancsActionFailed }
-            // An action dismisses it.
+            // A performed action dismisses the notification.
             _ = remove(uid)
         }
         return []
@@ -202,7 +201,7 @@ struct AppleNotifications: ServiceBehavior {
     private mutating func answer(
         _ response: [UInt8], _ central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) {
-        // Nobody listens.
+        // Without a subscription to the Data Source, the response cannot be sent.
         guard service.isSubscribed(central, to: Self.dataSource) else { return }
         guard wait(response, of: Self.dataSource, for: central) else { throw .insufficientResources }
     }
@@ -236,7 +235,7 @@ struct AppleNotifications: ServiceBehavior {
         }
     }
 
-    /// An attribute in a response: its ID, the length of its value, and the value.
+    /// Encodes an attribute of a response: its ID, the length of its value, and the value.
     private static func tuple(_ code: UInt8, _ value: [UInt8]) -> [UInt8] {
         [code, UInt8(truncatingIfNeeded: value.count), UInt8(truncatingIfNeeded: value.count >> 8)] + value
     }
@@ -252,8 +251,7 @@ struct AppleNotifications: ServiceBehavior {
         centrals.filter { !service.isSending(to: $0) }.flatMap { sendNext(to: $0, service) }
     }
 
-    /// Sends the values that wait, oldest first; a response is split into notifications of the length that
-    /// fits.
+    /// Sends queued values, oldest first; splits a response into notifications that fit on the link.
     private mutating func sendNext(to central: Peer.ID, _ service: some ServiceState) -> [ServiceEffect] {
         let longest = max(1, service.longestUpdate(to: central))
         guard var left = waiting[central] else { return [] }

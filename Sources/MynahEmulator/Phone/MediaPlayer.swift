@@ -3,14 +3,14 @@ import MynahProfiles
 
 /// The media player of a phone, controlled by the commands of AMS (AMS Specification, Appendix A).
 struct MediaPlayer {
-    /// RemoteCommandID.
+    /// The RemoteCommandID of a command.
     enum Command: UInt8, CaseIterable {
         case play, pause, togglePlayPause, nextTrack, previousTrack, volumeUp, volumeDown
         case advanceRepeatMode, advanceShuffleMode, skipForward, skipBackward
         case likeTrack, dislikeTrack, bookmarkTrack
     }
 
-    /// An attribute, in the order of its EntityID and AttributeID.
+    /// An attribute, in the order of EntityID and AttributeID.
     enum Attribute: Hashable, CaseIterable {
         case playerName, playerPlaybackInfo, playerVolume
         case queueIndex, queueCount, queueShuffleMode, queueRepeatMode
@@ -41,11 +41,15 @@ struct MediaPlayer {
         }
     }
 
-    /// The valid EntityIDs.
+    /// The range of valid EntityIDs.
     static let entities: ClosedRange<UInt8> = 0...2
-    /// The time that a skip jumps; an assumption: iOS uses this interval if an app does not choose one.
+    /// The time that a skip command jumps by.
+    ///
+    /// This is an assumption: iOS uses 15 s unless the app chooses another interval.
     private static let skip = Duration.seconds(15)
-    /// The change of the volume by a command, in percent; an assumption: an iPhone has 16 steps.
+    /// The change of the volume by one command, in percent.
+    ///
+    /// This is an assumption: the volume of an iPhone has 16 steps.
     private static let volumeStep = 6.25
 
     private let media: Profile.PhoneMedia?
@@ -54,10 +58,10 @@ struct MediaPlayer {
     private var index: Int
     private var shuffle: Profile.PhoneMedia.Mode
     private var `repeat`: Profile.PhoneMedia.Mode
-    /// The position in the track, and the time at which it was valid.
+    /// The position in the track, and the device time at which that position was valid.
     private var elapsed: (place: Duration, at: Duration)
 
-    /// Makes the player at the start; without media it belongs to no app.
+    /// Makes the player in its initial state; without media, the player belongs to no app.
     init(_ media: Profile.PhoneMedia?, at now: Duration = .zero) {
         self.media = media
         isPlaying = media?.state == .playing
@@ -68,7 +72,7 @@ struct MediaPlayer {
         elapsed = (media?.elapsed ?? .zero, now)
     }
 
-    /// The commands that are supported now.
+    /// The commands that are currently supported.
     var commands: [Command] {
         guard let media else { return [] }
         let ofTracks: [Command] = [.nextTrack, .previousTrack, .skipForward, .skipBackward]
@@ -84,13 +88,13 @@ struct MediaPlayer {
         media.flatMap { $0.tracks.indices.contains(index) ? $0.tracks[index] : nil }
     }
 
-    /// The position in the track, which does not go beyond the track's end.
+    /// Returns the position in the track, at most the track's duration.
     private func place(at now: Duration) -> Duration {
         let place = elapsed.place + (isPlaying ? now - elapsed.at : .zero)
         return max(.zero, min(place, track?.duration ?? place))
     }
 
-    /// Carries out a command; returns `false` if it is not supported now.
+    /// Carries out a command; returns `false` if the command is not currently supported.
     mutating func perform(_ command: Command, at now: Duration) -> Bool {
         guard commands.contains(command) else { return false }
         let place = place(at: now)
@@ -99,7 +103,7 @@ struct MediaPlayer {
         case .pause: play(false, from: place, at: now)
         case .togglePlayPause: play(!isPlaying, from: place, at: now)
         case .nextTrack: go(to: index + 1, at: now)
-        // Within its first seconds to the one before, and later to its start.
+        // In the first 3 seconds of a track, go to the previous track; later, to the start of this one.
         case .previousTrack: go(to: place > .seconds(3) ? index : index - 1, at: now)
         case .volumeUp: volume = min(100, volume + Self.volumeStep)
         case .volumeDown: volume = max(0, volume - Self.volumeStep)
@@ -118,7 +122,9 @@ struct MediaPlayer {
         elapsed = (place, now)
     }
 
-    /// Goes to another track; at the end of the queue, playing stops unless the whole queue is repeated.
+    /// Goes to the start of the track with this index, which is limited to the queue.
+    ///
+    /// If the whole queue is repeated, the index wraps around.
     private mutating func go(to index: Int, at now: Duration) {
         let count = media?.tracks.count ?? 0
         guard count > 0 else { return }
@@ -140,7 +146,7 @@ struct MediaPlayer {
 
     // MARK: Attributes
 
-    /// The value of an attribute; empty if it has none.
+    /// Returns the value of an attribute; empty if the attribute has no value.
     func value(of attribute: Attribute, at now: Duration) -> String {
         guard let media else { return "" }
         return switch attribute {
@@ -159,8 +165,9 @@ struct MediaPlayer {
         }
     }
 
-    /// The state of an attribute for finding changes: the position of a playing track advances without being
-    /// a change.
+    /// Returns a text that differs if an attribute has changed.
+    ///
+    /// The advancing position of a playing track is not a change.
     func state(of attribute: Attribute) -> String {
         attribute == .playerPlaybackInfo
             ? "\(isPlaying) \(elapsed.place) \(elapsed.at)" : value(of: attribute, at: .zero)
@@ -170,7 +177,7 @@ struct MediaPlayer {
         String(Profile.PhoneMedia.Mode.allCases.firstIndex(of: mode) ?? 0)
     }
 
-    /// A number of seconds with three decimals.
+    /// Formats a duration in seconds with three decimals.
     private static func seconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let thousandths = attoseconds / 1_000_000_000_000_000

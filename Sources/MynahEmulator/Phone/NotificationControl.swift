@@ -2,11 +2,12 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// Controls the notifications on the phone of the apps.
+/// Controls the notifications on the phone.
 struct NotificationControl {
     let devices: PlayedDevices
 
-    /// Shows a notification on the phone, or changes the one with the UID `replaced`; returns the UID.
+    /// Shows a notification on the phone and returns its UID; replaces the notification `replaced` unless
+    /// that is `nil`.
     func show(
         _ notification: Profile.PhoneNotification, instead replaced: UInt32? = nil
     ) throws(ControlRefusal) -> UInt32 {
@@ -51,7 +52,7 @@ struct NotificationControl {
         return result
     }
 
-    /// Shows a text as a notification of an app, or warns why it cannot be shown.
+    /// Shows a text as a notification of an app; warns if that is not possible.
     func show(_ text: String, of app: String) {
         do throws(ControlRefusal) {
             _ = try show(.ofApp(app, message: text))
@@ -62,7 +63,7 @@ struct NotificationControl {
 }
 
 extension AppTarget {
-    /// The app that owns the notification, or `nil` if there is none.
+    /// Returns the player of the app to which a notification belongs, or `nil` if there is none.
     func app(of players: [DevicePlayer]) -> DevicePlayer? {
         switch self {
         case .named(let label), .phone(let label): players.first { $0.device.label == label }

@@ -1,12 +1,12 @@
 import MynahCore
 import MynahProfiles
 
-/// The pairings that wait for the answer of the phone's user; the last question is on top.
+/// The pairings that wait for the answer of the phone's user; the newest question is on top.
 ///
 /// If the app is in the foreground, iOS asks with a dialog. Otherwise it asks with a notification, which the
-/// user opens to see the dialog; this is an assumption. A question ends with its link.
+/// user opens to see the dialog; this is an assumption. A question is removed when its link ends.
 final class PairingDialogs {
-    /// The causes of the questions, as in events.
+    /// The form of a question, dialog or notification, as in events.
     private enum Cause: String {
         case pairing
         case pairingNotification
@@ -17,7 +17,7 @@ final class PairingDialogs {
         /// The peer and the app, for events.
         let link: EventPayload.PeripheralLink
         let reply: PendingPairingReply
-        /// Whether the question is still a notification that the user has not opened.
+        /// `true` if the question is still a notification that the user has not opened.
         var isNotification: Bool
 
         func alert(_ name: DeviceEvent.Name) -> (DeviceEvent.Name, EventPayload) {
@@ -28,14 +28,15 @@ final class PairingDialogs {
     }
 
     private var questions: [Question] = []
-    /// The peers whose pairing the user has accepted on the current link.
+    /// The peers with which the user has accepted a pairing on the current link.
     private var accepted: Set<Peer.ID> = []
 
-    /// Whether the user has accepted the pairing with a peer on the current link, so that a numeric
-    /// comparison is not asked again.
+    /// Whether the user has accepted a pairing with this peer on the current link.
+    ///
+    /// If so, the user is not asked again for a numeric comparison.
     func hasAccepted(_ peer: Peer.ID) -> Bool { accepted.contains(peer) }
 
-    /// Asks the user about a pairing with a peer; an earlier question about the same peer is declined.
+    /// Asks the user about a pairing; an earlier question about the same peer is declined.
     func ask(
         _ peer: Peer.ID, _ link: EventPayload.PeripheralLink, isInFront: Bool, _ events: EventReporter
     ) -> PendingPairingAnswer {
@@ -47,8 +48,9 @@ final class PairingDialogs {
         return question.reply.pending
     }
 
-    /// Opens the notification on top, as the user does; returns `false` if there is none, or if a dialog is
-    /// on top.
+    /// Opens the notification on top, as the user would.
+    ///
+    /// Returns `false` if there is no question, or if a dialog is on top.
     func open(_ events: EventReporter) -> Bool {
         guard let last = questions.indices.last, questions[last].isNotification else { return false }
         report(questions[last], .alertOpened, events)
@@ -57,14 +59,15 @@ final class PairingDialogs {
         return true
     }
 
-    /// Answers the question on top, as the user does after opening its notification; returns `false` if there
-    /// is none.
+    /// Answers the question on top, as the user would; a notification is opened first.
+    ///
+    /// Returns `false` if there is no question.
     func answer(agrees: Bool, _ events: EventReporter) -> Bool {
         _ = open(events)
         return end(agrees: agrees, events)
     }
 
-    /// Dismisses the question on top, as the user does, which declines; returns `false` if there is none.
+    /// Dismisses the question on top, which declines the pairing; returns `false` if there is no question.
     func dismiss(_ events: EventReporter) -> Bool { end(agrees: false, events) }
 
     private func end(agrees: Bool, _ events: EventReporter) -> Bool {
@@ -83,7 +86,7 @@ final class PairingDialogs {
         for question in over { report(question, .alertDismissed, events) }
     }
 
-    /// Declines all questions, because the run is over.
+    /// Declines all questions at the end of the run.
     func end() {
         questions = []
     }

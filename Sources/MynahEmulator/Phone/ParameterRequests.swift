@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// Requests connection parameters for an accessory some time after each connection, or for an app.
+/// Requests connection parameters from centrals: for an accessory after a delay, or on behalf of an app.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class ParameterRequests {
@@ -11,7 +11,7 @@ final class ParameterRequests {
     private let phone: Phone
     private let clock: RunClock
     private let link: EmulatorLink
-    /// The scheduled requests, by the number of the link.
+    /// The scheduled requests, by the central's identifier.
     private var tasks = SortedMap<UInt32, Task<Void, Never>>()
 
     init(of devices: PlayedDevices, on phone: Phone, clock: RunClock, link: EmulatorLink) {
@@ -56,7 +56,7 @@ final class ParameterRequests {
     fileprivate func request(
         _ wanted: ConnectionParameterRange, of central: Peer.ID, for index: Int
     ) async {
-        // Of a radio that requests nothing, the profile's issues have said so.
+        // If the radio cannot send requests, the check of the profile has already reported that.
         guard await phone.capabilities?.requestsConnectionLatency == true,
             let player = devices.player(index), let manager = player.manager
         else { return }
@@ -64,7 +64,7 @@ final class ParameterRequests {
             // The answer is an event.
             try await manager.requestConnectionParameters(wanted, of: central)
         } catch {
-            // The end of a link, or of the radio, has been reported.
+            // The end of the link or of the radio was already reported.
             guard devices.isRunning, ![.disconnected, .lost, .invalidState].contains(error.code) else {
                 return
             }
@@ -74,7 +74,7 @@ final class ParameterRequests {
 }
 
 extension PlayerLink {
-    /// Requests a connection latency from a central for the app.
+    /// Requests a connection latency from a central on behalf of the app.
     func requestLatency(_ latency: ConnectionLatency, of central: Central.ID) {
         emulator.enqueue { [index] in
             await $0.control.parameters.request(.init(latency), of: central, for: index)
@@ -83,7 +83,7 @@ extension PlayerLink {
 }
 
 extension EventPayload.Parameters {
-    /// Makes the payload with a report about the link to a central, or to a peripheral.
+    /// Makes the payload for a report about the link to a central or to a peripheral.
     init(_ report: ConnectionParameterReport, _ central: EventCentral?, _ peripheral: EventPeripheral) {
         self.init()
         self.central = central
@@ -106,7 +106,6 @@ extension EventPayload.Parameters {
 }
 
 extension ConnectionParameterReport {
-    /// The name of the event for the report.
     var eventName: DeviceEvent.Name {
         switch content {
         case .requested: .parametersRequested

@@ -1,14 +1,16 @@
 import MynahCore
 import MynahSupport
 
-/// The pairing that waits for the device's user to enter a passkey; may be used on any thread.
+/// The pairing that waits for the device's user to enter a passkey.
+///
+/// This object may be used on any thread.
 final class PasskeyEntry: Sendable {
     private let asked = Lock<(central: Peer.ID, reply: PendingPairingReply)?>(nil)
 
     /// Whether a pairing waits for a passkey.
     var isAsked: Bool { asked.withLock { $0 != nil } }
 
-    /// Begins to wait for a central's pairing; an earlier one is declined.
+    /// Starts to wait for a passkey for this central; an earlier pairing that waits is declined.
     func ask(for central: Peer.ID) -> PendingPairingAnswer {
         let reply = PendingPairingReply()
         let former = asked.withLock { asked in
@@ -22,26 +24,28 @@ final class PasskeyEntry: Sendable {
     /// The peer whose pairing waits for a passkey, or `nil` if there is none.
     var peer: Peer.ID? { asked.withLock { $0?.central } }
 
-    /// Gives the passkey to the pairing that waits; returns `false` if there is none, or if it is with
-    /// another peer than `peer`.
+    /// Passes the passkey to the waiting pairing.
+    ///
+    /// Returns `false` if no pairing waits, or if `peer` is not `nil` and the pairing is with another peer.
     func enter(_ passkey: UInt32, for peer: Peer.ID? = nil) -> Bool {
         guard let asked = removeAsked(where: { peer == nil || $0 == peer }) else { return false }
         asked.reply.answer(.passkey(passkey))
         return true
     }
 
-    /// Stops waiting for a central's pairing, which has ended.
+    /// Stops waiting if the pairing is with this central.
     func end(for central: Peer.ID) {
         _ = removeAsked { $0 == central }
     }
 
-    /// Stops waiting for any pairing.
+    /// Stops waiting.
     func end() {
         _ = removeAsked { _ in true }
     }
 
-    /// Removes and returns the waiting pairing; the caller drops its answer, which declines, after the lock
-    /// was released.
+    /// Removes and returns the waiting pairing.
+    ///
+    /// The caller releases the reply, which declines the pairing, after the lock has been released.
     private func removeAsked(
         where isIt: @Sendable (Peer.ID) -> Bool
     ) -> (central: Peer.ID, reply: PendingPairingReply)? {

@@ -16,11 +16,12 @@ package enum PhoneChange: String, Hashable, Sendable, CaseIterable {
     case unlock
     /// The screen is turned off.
     case screenOff
-    /// The screen is turned on; the app that was in the foreground returns there when its user opens it.
+    /// The screen is turned on; the app that was in the foreground does not return until its user opens it.
     case screenOn
 
-    /// `true` if the change turns Bluetooth off, which is not possible with BlueZ because other programs may
-    /// use it.
+    /// `true` if the change turns Bluetooth off.
+    ///
+    /// With BlueZ that is not possible, because other programs may use the adapter.
     var setsPower: Bool {
         switch self {
         case .settingsOff, .controlCenterOff, .airplaneMode, .restart: true
@@ -28,6 +29,6 @@ package enum PhoneChange: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The column of the change in the rules for relaunching, or `nil` if it has none.
+    /// The change as a cause in the rules for relaunching apps, or `nil` if those do not mention it.
     var relaunchCause: RelaunchCause? { RelaunchCause(rawValue: rawValue) }
 }

@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// The phone's pairings, which its user accepts or declines, or for which the user enters passkeys.
+/// The phone's pairings, which its user accepts, declines, or completes with a passkey.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class PhonePairings {
@@ -21,12 +21,12 @@ final class PhonePairings {
 
     // MARK: Steps
 
-    /// The answer to a step of the pairing with a central.
+    /// Returns the answer to a step of the pairing with a central.
     func answer(_ step: PairingStep, to central: Central) -> RadioAnswer {
         answer(step, of: central.id, .init(EventCentral(central), .init(), step))
     }
 
-    /// The answer to a step of the pairing with a peripheral.
+    /// Returns the answer to a step of the pairing with a peripheral.
     func answer(_ step: PairingStep, to peer: Peer) -> RadioAnswer {
         let device = peer.address.map { devices.eventPeripheral(at: $0) } ?? .init()
         asking = peer.address.map { ($0, peer.id) }
@@ -41,7 +41,7 @@ final class PhonePairings {
             switch step {
             case .display: .none
             case .compare, .agree: agree(peer, pairing)
-            // Asked before it is reported, because the number may be typed at once.
+            // The wait begins before the event is reported, because the passkey may be entered at once.
             case .enter: known.map { .pairing(.passkey($0)) } ?? .pairingLater(passkey.ask(for: peer))
             }
         if step != .agree {
@@ -52,8 +52,10 @@ final class PhonePairings {
         return answer
     }
 
-    /// The answer of the phone's user to a pairing: for the app that uses the peripheral, or if a central
-    /// pairs, for the last app in the foreground.
+    /// Returns the answer of the phone's user to a pairing.
+    ///
+    /// The answer is set by the profile of the app that uses the peripheral. If a central pairs, it is that
+    /// of the app that was last in the foreground.
     private func agree(_ peer: Peer.ID, _ pairing: EventPayload.Pairing) -> RadioAnswer {
         let address = pairing.peripheral.address
         let user = devices.players.first { player in
@@ -79,10 +81,10 @@ final class PhonePairings {
     /// Handles the end of a central's pairing.
     func paired(_ central: Central) { passkey.end(for: central.id) }
 
-    /// Handles the end of the link to a central.
+    /// Removes the questions of a central whose link has ended.
     func disconnected(_ central: Central) { end(for: central.id) }
 
-    /// Handles the end of the link to a peripheral.
+    /// Removes the questions of a peripheral whose link has ended.
     func linkEnded(to address: DeviceAddress) {
         if let asking, asking.address == address { end(for: asking.link) }
     }
@@ -92,7 +94,7 @@ final class PhonePairings {
         questions.end(for: peer, devices.events)
     }
 
-    /// Declines all questions, because the run is over.
+    /// Declines all questions at the end of the run.
     func end() {
         passkey.end()
         questions.end()
@@ -100,13 +102,13 @@ final class PhonePairings {
 
     // MARK: The user
 
-    /// Opens the notification on top; returns `false` if there is none, or if a dialog is on top.
+    /// Opens the notification on top; returns `false` if there is no question, or if a dialog is on top.
     func open() -> Bool { questions.open(devices.events) }
 
-    /// Dismisses the question on top, which declines; returns `false` if there is none.
+    /// Dismisses the question on top, which declines the pairing; returns `false` if there is no question.
     func dismiss() -> Bool { questions.dismiss(devices.events) }
 
-    /// Answers the question on top; returns `false` if there is none.
+    /// Answers the question on top; returns `false` if there is no question.
     func answer(agrees: Bool) -> Bool { questions.answer(agrees: agrees, devices.events) }
 
     /// Enters the passkey that the pairing with a peer asks for.

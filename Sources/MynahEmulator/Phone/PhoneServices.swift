@@ -2,10 +2,10 @@ import MynahCore
 package import MynahProfiles
 
 extension EmulatedDevice {
-    /// Makes the device with a phone's own services, which belong to no app; `nil` if the phone has none.
+    /// Makes a device with the phone's own services, which belong to no app; `nil` if the phone has none.
     ///
-    /// The services are available in each state of the apps, and a request to them wakes no app. `clockStart`
-    /// is the start of the phone's clock, in seconds since 1970.
+    /// The services are available in every state of the apps, and a request to them wakes no app.
+    /// `clockStart` is the start of the phone's clock, in seconds since 1970.
     package init?(_ phone: Profile.PhoneDescription?, label: String, clockStart: Int64) {
         guard let phone, !phone.services.isEmpty else { return nil }
         var table = AttributeTable()
@@ -49,7 +49,7 @@ private struct PhoneCharacteristic {
     var uuid: BluetoothUUID
     var properties: CharacteristicProperties
     var permissions = AttributePermissions(read: .encrypted, write: .encrypted, notify: .encrypted)
-    /// The value, or `nil` if a behavior provides it.
+    /// The value, or `nil` if the service's behavior provides it.
     var value: Value?
 }
 
@@ -74,7 +74,7 @@ extension Profile.PhoneService {
         }
     }
 
-    /// The characteristics of a service; all but those of Device Information need an encrypted link.
+    /// Returns the characteristics of a service; all but those of Device Information need an encrypted link.
     fileprivate func characteristics(
         of phone: Profile.PhoneDescription, _ clockStart: Int64
     ) -> [PhoneCharacteristic] {
@@ -87,7 +87,7 @@ extension Profile.PhoneService {
                         let date = OctetDate(seconds: clockStart + Int64(clamping: tick))
                         return date.bytes + [date.weekday, 0, 0]
                     }),
-                // UTC, and no daylight saving time.
+                // UTC without daylight saving time.
                 .init(uuid: "2A0F", properties: .read, value: .constant([0, 0])),
             ]
         case .battery:

@@ -3,8 +3,7 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// The user of the phone: turns Bluetooth off and on, locks the phone, and turns its screen off, with the
-/// effects on apps.
+/// The user of the phone, who turns Bluetooth off and on, locks the phone, and turns its screen off.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class PhoneUser {
@@ -12,9 +11,9 @@ final class PhoneUser {
     private let phone: Phone
     /// Whether apps play the devices.
     private let playsApps: Bool
-    /// The reasons, kept over runs, for which the system may not relaunch an app of the phone.
+    /// The causes, saved across runs, for which the system does not relaunch the phone's apps.
     private var relaunch = RelaunchLedger()
-    /// Whether the phone restarted and has not been unlocked since.
+    /// Whether the phone has restarted and was not unlocked since.
     private var awaitsUnlock = false
 
     init(of devices: PlayedDevices, on phone: Phone, playsApps: Bool) {
@@ -23,16 +22,16 @@ final class PhoneUser {
         self.playsApps = playsApps
     }
 
-    /// Turns Bluetooth off or on; on a phone with apps, by default with Control Center's button.
+    /// Turns Bluetooth off or on; an app's phone is turned off by Control Center's button by default.
     ///
-    /// When Bluetooth is on again, the system relaunches apps depending on how it was turned off.
+    /// When Bluetooth is on again, the system relaunches apps, depending on how Bluetooth was turned off.
     func setPower(_ isOn: Bool, by cause: RelaunchCause = .controlCenterOff) async throws(RadioError) {
         if isOn {
             changeLedger { $0.turnOn() }
             forbidRelaunches()
             return try await phone.setPower(true)
         }
-        // Noted before: a run that ends meanwhile has kept it.
+        // Saved first, because the run may end in the meantime.
         let wasNoted = relaunch.turnedOff.contains(cause)
         changeLedger { $0.turnOff(by: cause) }
         do throws(RadioError) {
@@ -47,7 +46,7 @@ final class PhoneUser {
     ///
     /// Throws the radio's error if Bluetooth cannot be turned off.
     func carryOut(_ change: PhoneChange) async throws(RadioError) {
-        // A radio that cannot be turned off says so before anything has changed.
+        // A radio that cannot be turned off throws here, before anything has changed.
         if change.setsPower, await phone.radioState == .poweredOn { try await phone.setPower(true) }
         switch change {
         case .settingsOff, .controlCenterOff, .airplaneMode:
@@ -61,7 +60,7 @@ final class PhoneUser {
         }
     }
 
-    /// Turns the screen on and unlocks the phone, as the user does before using it.
+    /// Turns the screen on and unlocks the phone, as the user does before using the phone.
     func pickUp() async {
         await setScreen(isOn: true)
         if awaitsUnlock { unlock() }
@@ -106,7 +105,7 @@ final class PhoneUser {
 
     // MARK: Relaunching
 
-    /// Starts the phone in the state of its profiles, with the state that earlier runs have saved.
+    /// Restores the phone's state that earlier runs have saved.
     ///
     /// Bluetooth is assumed to be on, and the phone to be unlocked.
     func recallPhone() async {
@@ -115,11 +114,12 @@ final class PhoneUser {
         relaunch.turnOn()
     }
 
-    /// Makes the app of a player, and opens it unless its initial state is terminated.
+    /// Makes the app of a player, and opens it unless it is terminated initially.
     func launch(_ player: DevicePlayer) async {
         let cause = player.device.app.flatMap { app -> RelaunchCause? in
             if let kept = relaunchCause(of: app) { return kept }
-            // The process is the phone: one that goes on with terminated apps has been restarted.
+            // A process represents the phone: if a new process finds terminated apps, the phone has
+            // restarted.
             let isAllowed = app.iOS.relaunch(after: .restart)
                 .allowsRelaunch(withAccessorySetup: app.description.usesAccessorySetup)
             return app.isTerminated && !isAllowed ? .restart : nil
@@ -133,7 +133,7 @@ final class PhoneUser {
             withAccessorySetup: app.description.usesAccessorySetup)
     }
 
-    /// Notes that the app of a player runs, which lifts any ban on relaunching it.
+    /// Records that the app of a player runs, which lifts any ban on relaunching it.
     func noteRuns(_ player: DevicePlayer) {
         guard let app = player.device.app else { return }
         changeLedger { $0.runs(app.description.name) }
@@ -146,7 +146,7 @@ final class PhoneUser {
         devices.players.lazy.compactMap(\.appSide.app).first?.access.save(relaunch)
     }
 
-    /// Forbids the relaunch of terminated apps if the rules of their version of iOS say so.
+    /// Forbids the relaunch of terminated apps if the rules of the phone's iOS version require it.
     private func forbidRelaunches() {
         for player in devices.players {
             guard let app = player.device.app, let access = player.appSide.app?.access else { continue }

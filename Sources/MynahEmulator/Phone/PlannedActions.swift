@@ -1,5 +1,4 @@
-/// Planned actions in the order of their time; actions for the same time stay in the order in which they were
-/// planned.
+/// The planned actions, in order of time; actions for the same time stay in the order of planning.
 struct PlannedActions<Instant: Comparable> {
     struct Planned {
         var action: UserAction
@@ -17,7 +16,7 @@ struct PlannedActions<Instant: Comparable> {
         planned.insert(Planned(action: action, target: target, due: due), at: index)
     }
 
-    /// Removes and returns the next action if it is due.
+    /// Removes and returns the next action if its time has come, or returns `nil`.
     mutating func removeNext(at now: Instant) -> Planned? {
         guard let first = planned.first, first.due <= now else { return nil }
         return planned.removeFirst()

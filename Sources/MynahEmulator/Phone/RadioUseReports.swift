@@ -21,8 +21,9 @@ final class RadioUseReports {
         self.link = link
     }
 
-    /// Begins to report each minute after `instant`; minutes in which the process was stopped are combined
-    /// into one report.
+    /// Starts to report each minute after `instant`.
+    ///
+    /// Minutes in which the process was suspended are combined into one report.
     func start(after instant: RunClock.Instant) {
         let due = instant.advanced(by: .seconds(60))
         metering = link.enqueue(at: due, on: clock) { await $0.control.meter.reportWhenDue(due) }
@@ -30,7 +31,7 @@ final class RadioUseReports {
 
     private func reportWhenDue(_ due: RunClock.Instant) async {
         await report()
-        // The run may have ended meanwhile.
+        // The run may have ended in the meantime.
         guard metering?.isCancelled == false else { return }
         let now = clock.now
         start(after: due.advanced(by: .seconds(60)) < now ? now : due)
@@ -38,8 +39,9 @@ final class RadioUseReports {
 
     func stop() { metering?.cancel() }
 
-    /// Reports the use since the last report, of each app or of the accessory; does nothing if the radio does
-    /// not measure.
+    /// Reports the radio use since the last report, for each app or for the accessory.
+    ///
+    /// Does nothing if the radio does not measure its use.
     func report() async {
         guard let metered = await phone.reportRadioUse() else { return }
         for player in devices.players {

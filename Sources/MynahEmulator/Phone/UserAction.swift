@@ -17,7 +17,7 @@ package enum UserAction: Hashable, Sendable {
     case openAlert
     /// The user dismisses the last alert.
     case dismissAlert
-    /// The user accepts or declines the pairing on top.
+    /// The user accepts or declines the newest pairing question.
     case answerPairing(Bool)
     /// The user turns Bluetooth off or on, for the whole phone; also possible for an accessory.
     case setPower(Bool)
@@ -25,15 +25,16 @@ package enum UserAction: Hashable, Sendable {
     case phone(PhoneChange)
     /// The user allows or denies the app to use Bluetooth, or the phone's restrictions forbid it.
     case setAuthorization(BluetoothAuthorization)
-    /// The user forgets a device in the phone's Settings, or all devices; for an accessory, all its bonds are
-    /// deleted.
+    /// The user forgets one device in the phone's Settings, or all of them.
+    ///
+    /// For an accessory, all its bonds are deleted.
     case forget
     /// The user picks an accessory for an app that uses AccessorySetupKit, or removes one.
     case setAccessory(Bool)
     /// The phone shows a text as a notification of the app.
     case alert(String)
 
-    /// The actions that are not a transition in an app's life cycle, with their words.
+    /// The actions that are not a transition in an app's life cycle, with their words on the command line.
     private static let others: [(word: String, action: UserAction)] = [
         ("startAdvertising", .startAdvertising), ("stopAdvertising", .stopAdvertising),
         ("startScan", .startScan), ("stopScan", .stopScan), ("openAlert", .openAlert),
@@ -44,15 +45,15 @@ package enum UserAction: Hashable, Sendable {
         ("poweredOff", .setPower(false)), ("poweredOn", .setPower(true)),
     ]
 
-    /// The words for all actions.
+    /// The words for all actions on the command line.
     package static var words: [String] {
         AppTransition.allCases.map(\.rawValue) + others.map(\.word) + PhoneChange.allCases.map(\.rawValue)
     }
 
-    /// The beginning of an action with the text of an alert.
+    /// The prefix of an action `alert`, before the text of the alert.
     package static let alertPrefix = "alert "
 
-    /// `true` if the action affects the whole radio, and so is possible for an accessory too.
+    /// `true` if the action affects the whole radio, and is therefore possible for an accessory too.
     package var isAboutRadio: Bool {
         switch self {
         case .setPower, .forget: true
@@ -69,7 +70,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// Parses a word; `nil` if it is not the word of an action.
+    /// Parses a word of the command line; returns `nil` if the word is not an action.
     package init?(_ word: String) {
         if word.hasPrefix(Self.alertPrefix), word != Self.alertPrefix {
             self = .alert(String(word.dropFirst(Self.alertPrefix.count)))
@@ -94,7 +95,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// Whether the action can have the name of a peripheral in an app's profile.
+    /// Whether the action can be limited to a peripheral, by its name in the app's profile.
     package var isOfPeripheral: Bool {
         switch self {
         case .forget, .setAccessory: true
@@ -102,7 +103,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// The words of the actions that can have the name of a peripheral.
+    /// The words of the actions that can be limited to a peripheral.
     package static var wordsOfPeripherals: [String] { others.filter { $0.action.isOfPeripheral }.map(\.word) }
 
     /// Whether the action brings an app to the foreground.
@@ -121,13 +122,12 @@ package enum UserAction: Hashable, Sendable {
 }
 
 extension AppTransition {
-    /// Reports a warning if an app in this state cannot make the transition.
+    /// Warns if an app in this state cannot make the transition.
     func warn(of app: String, in state: AppState?, _ events: EventReporter) {
         if let problem = problem(of: app, in: state) { events.warn("notRunning", problem) }
     }
 
-    /// The reason that an app in this state cannot make the transition, which then has no effect; `nil` if it
-    /// can.
+    /// The reason that an app in this state cannot make the transition, or `nil` if it can.
     func problem(of app: String, in state: AppState?) -> String? {
         let what: String
         switch self {

@@ -4,7 +4,7 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// Carries out the actions of the users of apps and of their phone, at once or at a planned time.
+/// Carries out the actions of the users of apps and their phone, at once or at a planned time.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class UserActions {
@@ -63,9 +63,9 @@ final class UserActions {
         }
     }
 
-    /// Carries out an action on the app that plays a device, or on its phone; for an accessory, only
-    /// Bluetooth can be turned off or on, and bonds be deleted.
+    /// Carries out an action on the app that plays a device, or on its phone.
     ///
+    /// For an accessory, the only possible actions are turning Bluetooth off or on, and deleting bonds.
     /// `peripheral` names the peripheral that the phone forgets, or that the app's user picks or removes.
     func carryOut(
         _ action: UserAction, of label: String, peripheral: String? = nil
@@ -96,8 +96,9 @@ final class UserActions {
 
     // MARK: Plans
 
-    /// Carries out an action on apps, or on their phone, after a delay; actions for the same time are carried
-    /// out in the order of the calls.
+    /// Carries out an action on apps, or on their phone, after a delay.
+    ///
+    /// Actions for the same time are carried out in the order of the calls.
     func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
         guard devices.isRunning else { return }
         planned.add(action, on: target, due: clock.now.advanced(by: delay))
@@ -121,9 +122,10 @@ final class UserActions {
         waitForPlanned()
     }
 
-    /// Finds, after a delay, a peripheral of an app's profile, and calls `move` with its address on the air.
+    /// After a delay, finds a peripheral of an app's profile, and calls `move` with its current address on
+    /// the air.
     ///
-    /// If no device was found for the peripheral by then, a warning is reported.
+    /// Warns if no device has been found for the peripheral by then.
     func find(
         _ peripheral: String, of label: String, after delay: Duration,
         _ move: @escaping @Sendable (DeviceAddress) -> Void
@@ -136,12 +138,12 @@ final class UserActions {
                     "peripheralUnknown",
                     "\(label) has not found \(peripheral) yet; its range is unchanged")
             }
-            // A bonded device is known by its identity address, and may use another on the air.
+            // A bonded device is stored with its identity address, and may use another one on the air.
             move(await emulator.phone.addressOnAir(of: address))
         }
     }
 
-    /// Cancels all planned actions, because the run is over.
+    /// Cancels all planned actions at the end of the run.
     func end() {
         planned.removeAll()
         planning?.cancel()

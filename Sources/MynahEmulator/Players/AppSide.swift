@@ -3,7 +3,7 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// Work of a woken app that no event of its wake caused; the raw value is its name in events.
+/// Work of a woken app that is unrelated to the event that woke it; the raw value is its name in events.
 enum ExtraneousWork: String, CaseIterable {
     /// The app writes to a peripheral.
     case write
@@ -15,29 +15,29 @@ enum ExtraneousWork: String, CaseIterable {
     case advertise
 }
 
-/// The state of the app that plays a device.
+/// The state of the app that plays a device, for one launch or wake.
 ///
-/// The state belongs to a launch or a wake of the app, and is separate from the run's `DeviceStage`.
+/// The stage of the device's run is kept in `DeviceStage`.
 struct AppSide {
     /// The app, or `nil` for an accessory or before the launch.
     var app: App?
-    /// Whether the app is receiving events that were queued while it did not run, and may be out of date.
+    /// `true` while the app receives events that were queued while it did not run, and may be outdated.
     var isDeliveringQueued: Bool { app?.access.isDeliveringQueued == true }
-    /// `true` if the app was launched and has not received the Bluetooth state.
+    /// `true` if the app was launched and has not received the Bluetooth state yet.
     private var awaitsIntroduction = false
-    /// The data that the app's code has stored, or `nil` before it is read.
+    /// The data that the app's code has stored, or `nil` if it was not loaded yet.
     var saved: SavedIdentifiers?
     /// Whether the app was launched in this run.
     private(set) var wasLaunched = false
-    /// The attributes of this wake's events.
+    /// The attributes that the events of this wake concern.
     private var wokenFor: Set<AttributeKey> = []
-    /// The attributes that were reported as extraneous in this wake.
+    /// The attributes whose values were reported as extraneous work in this wake.
     private var extraneous: Set<AttributeKey> = []
     /// The number of the app's current wake; work that an event causes belongs to the wake of the event.
     private(set) var wake = 0
-    /// The number of the wake whose event made the app publish its services.
+    /// The number of the wake in which the app publishes its services, or `nil` for a launch.
     var publishingWake: Int?
-    /// The other kinds of work that were reported as extraneous in this wake.
+    /// The other kinds of extraneous work that were reported in this wake.
     private var extraneousWork: Set<ExtraneousWork> = []
     /// The L2CAP channel that the app's current process publishes.
     var channel = ChannelPublication()
@@ -45,18 +45,20 @@ struct AppSide {
     private var askedForLatency: Set<Central.ID> = []
     /// Whether a change of the Bluetooth state has woken the app, and has not been delivered yet.
     private var isWokenByState = false
-    /// Whether the app's managers were last given a Bluetooth state other than the phone's, because its user
-    /// does not allow it to use Bluetooth, or has not picked an accessory.
+    /// Whether the app's managers last received a Bluetooth state other than the phone's.
+    ///
+    /// They do if the user has not allowed the app to use Bluetooth, or has not picked an accessory.
     private var isStateOwn = false
 
-    /// The device that the app's code has stored for a peripheral of a central manager, even in an earlier
-    /// run.
+    /// Returns the device that the app's code has stored for a peripheral, even in an earlier run.
+    ///
+    /// `manager` is the index of the central manager.
     mutating func savedDevice(named name: String, of manager: Int) -> PeripheralIdentifier? {
         loadSaved()
         return saved?[manager][name]
     }
 
-    /// Reads the data that the app's code stored in an earlier run, once.
+    /// Loads the data that the app's code stored in an earlier run, unless it is loaded already.
     private mutating func loadSaved() {
         if saved == nil { saved = app?.access.savedIdentifiers() }
     }
@@ -76,7 +78,7 @@ struct AppSide {
         saved?.stopped.contains(activity) == true
     }
 
-    /// Notes that the user starts or stops an activity, which the app's code remembers for later launches.
+    /// Stores that the user starts or stops an activity, also for later launches.
     mutating func setWanted(_ activity: SavedIdentifiers.Activity, _ isWanted: Bool) {
         guard isStopped(activity) == isWanted, var new = saved else { return }
         if isWanted { new.stopped.remove(activity) } else { new.stopped.insert(activity) }
@@ -84,7 +86,7 @@ struct AppSide {
         app?.access.save(new)
     }
 
-    /// Returns, once, whether this is the first Bluetooth state after a launch.
+    /// Returns `true` in the first call after a launch, when the app receives its first Bluetooth state.
     mutating func takeIntroduction() -> Bool {
         defer { awaitsIntroduction = false }
         return awaitsIntroduction
@@ -97,15 +99,16 @@ struct AppSide {
         isWokenByState = kind == .state
     }
 
-    /// Returns, once, whether the Bluetooth state that is being delivered woke the app; with several
-    /// managers, for the first only.
+    /// Returns `true` in the first call after a change of the Bluetooth state has woken the app.
+    ///
+    /// If the app has several managers, only the first one gets `true`.
     mutating func takeWakeByState() -> Bool {
         guard !isDeliveringQueued else { return false }
         defer { isWokenByState = false }
         return isWokenByState
     }
 
-    /// Whether the app itself reports changes of the phone's Bluetooth state.
+    /// Whether the app itself reports changes of the phone's Bluetooth state, instead of the emulator.
     ///
     /// The app reports a change after the wake that the change causes. An app that may not use Bluetooth, or
     /// whose user has not picked an accessory, reports no change.
@@ -116,8 +119,9 @@ struct AppSide {
     /// Whether the app's user allows it to use Bluetooth; an accessory needs no permission.
     var isAuthorized: Bool { app?.access.isAuthorized ?? true }
 
-    /// Returns, once, whether the state for the app's managers differs from the phone's, or is the phone's
-    /// again; with several managers, for the first only.
+    /// Whether the app's managers now receive another state than the phone's, or the phone's again.
+    ///
+    /// Returns `true` in the first call after such a change, and `false` in later calls.
     mutating func takeOwn(_ state: RadioState) -> Bool {
         let isOwn =
             state == .unauthorized || state == .poweredOff && app?.access.awaitsAccessory == true
@@ -125,8 +129,9 @@ struct AppSide {
         return isOwn != isStateOwn
     }
 
-    /// Reports extraneous work, once for each wake; `wake` is the wake of the work, or `nil` if no wake led
-    /// to the work.
+    /// Reports extraneous work, once for each wake.
+    ///
+    /// `wake` is the wake that led to the work, or `nil` if no wake did.
     mutating func noteExtraneous(
         _ work: ExtraneousWork, in wake: Int?, _ peripheral: EventPeripheral = .init(),
         on attribute: EventAttribute = .init(), to events: EventReporter
@@ -138,24 +143,25 @@ struct AppSide {
             .appExtraneous, .notice(.init(code: work.rawValue, "", peripheral, on: attribute)))
     }
 
-    /// Returns whether to request a connection latency from a central, which is done once on a link.
+    /// Returns `true` if the app must request a connection latency from a central; once for each link.
     mutating func asksForLatency(_ central: Central.ID) -> Bool {
         askedForLatency.insert(central).inserted
     }
 
-    /// Forgets a central whose link has ended.
+    /// Removes the state of a central whose link has ended.
     mutating func forget(_ central: Central.ID) {
         askedForLatency.remove(central)
         channel.forget(central)
     }
 
-    /// Notes that an event of this wake concerned an attribute.
+    /// Records that an event of this wake concerns an attribute.
     mutating func note(_ attribute: AttributeKey) {
         wokenFor.insert(attribute)
     }
 
-    /// Returns whether to report sending a value as extraneous, which is done once in a wake for another
-    /// event.
+    /// Whether sending a value of this attribute must be reported as extraneous work.
+    ///
+    /// Returns `true` once in a wake, and only if the wake was for another attribute or event.
     mutating func isNewlyExtraneous(_ attribute: AttributeKey) -> Bool {
         guard let app, !wokenFor.contains(attribute), app.access.isWoken else { return false }
         return extraneous.insert(attribute).inserted

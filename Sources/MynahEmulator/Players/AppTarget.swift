@@ -1,13 +1,13 @@
-/// The apps on which an action is carried out.
+/// The apps or the peripheral on which an action is carried out.
 public enum AppTarget: Hashable, Sendable {
     /// The app with this name in events.
     case named(String)
-    /// A peripheral in the profile of the app with the second name, for a change of its distance.
+    /// The peripheral with the first name in the profile of the app with the second, to change its distance.
     case peripheral(String, of: String)
-    /// All apps on the phone of the app with this name, in the sense of `every`.
+    /// All apps on the phone of the app with this name, with the limits of `every`.
     case phone(of: String)
     /// The app that was last in the foreground.
     case lastInFront
-    /// All apps; for an action in the foreground, where only one app can be, the app that was there last.
+    /// All apps, or if the action needs the foreground, the app that was last there.
     case every
 }

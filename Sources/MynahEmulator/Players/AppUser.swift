@@ -23,20 +23,20 @@ struct AppUser {
         case .startAdvertising, .stopAdvertising: await setAdvertising(action == .startAdvertising)
         case .startScan, .stopScan: await setScanning(action == .startScan)
         case .setAuthorization(let new): setAuthorization(new)
-        // The phone's, which the emulator has.
+        // These actions concern the phone, so the emulator carries them out.
         case .openAlert, .dismissAlert, .answerPairing, .setPower, .phone, .forget, .setAccessory, .alert:
             break
         }
     }
 
-    /// Whether the app is in the foreground, where its user can operate it; if not, a warning is reported.
+    /// Returns whether the app is in the foreground, where its user can operate it; warns if not.
     private func isOnScreen(_ what: String) async -> Bool {
         if await app?.state == .foreground { return true }
         events.warn("notOnScreen", "\(label) is not on the screen, where its user could \(what)")
         return false
     }
 
-    /// Starts or stops the app's scans for its user; a stop stays in force in later launches.
+    /// Starts or stops the app's scans on behalf of its user; a stop also applies to later launches.
     private func setScanning(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") its scan") else { return }
         guard player.device.centrals.contains(where: { $0.scan != nil }) else {
@@ -46,7 +46,7 @@ struct AppUser {
         for central in player.centrals { central.setScanning(isWanted) }
     }
 
-    /// Starts or stops the app's advertising for its user; a stop stays in force in later launches.
+    /// Starts or stops the app's advertising on behalf of its user; a stop also applies to later launches.
     private func setAdvertising(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
         player.appSide.setWanted(.advertising, isWanted)
@@ -55,12 +55,12 @@ struct AppUser {
         do throws(RadioError) {
             try await player.advertise(with: manager)
         } catch {
-            // Its process may have ended meanwhile.
+            // The app's process may have ended in the meantime.
             if manager === player.manager { events.fail(error.description) }
         }
     }
 
-    /// Changes the app's permission to use Bluetooth, as the user or the phone's restrictions do.
+    /// Changes the app's permission to use Bluetooth.
     private func setAuthorization(_ new: BluetoothAuthorization) {
         guard app?.access.usesAccessorySetup != true else {
             return events.warn(

@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// An app's data exchange on an L2CAP channel: it sends the data of its profile, and reports received data.
+/// An app's communication on an L2CAP channel: it sends the profile's data, and reports received data.
 struct ChannelTalk {
     private let channel: any L2CAPChannel
     private let greeting: [UInt8]?
@@ -32,7 +32,7 @@ struct ChannelTalk {
                 try await channel.send(greeting)
                 report(.channelSent, greeting)
             } catch {
-                // The end of the channel is an event of its own.
+                // The end of the channel is reported as an event of its own.
                 if error.code != .disconnected {
                     self.report(.error, .notice(.init(error.description, peer.peripheral)))
                 }
@@ -66,9 +66,9 @@ extension PlayerLink {
 }
 
 extension AppControl {
-    /// Publishes the channel of a player's app, whose PSM reads of its characteristic return.
+    /// Publishes the channel of a player's app, and stores its PSM for reads.
     ///
-    /// Answers the reads that have waited for the PSM, even if there is none.
+    /// Then answers the reads that have waited for the PSM, even if publishing failed.
     fileprivate func publishChannel(of index: Int) async {
         let canPublish = await phone.capabilities?.publishesL2CAPChannels == true
         guard let player = devices.player(index), player.appSide.channel.psm == nil,
@@ -76,7 +76,7 @@ extension AppControl {
         else { return }
         var psm: UInt16?
         defer {
-            // Another process of the app publishes a channel of its own.
+            // If the app was launched again, its new process publishes its own channel.
             if manager === player.manager {
                 for read in player.appSide.channel.settle(psm) {
                     read.reply.answer(player.pipeline.answer(read.request, read.central))
@@ -87,20 +87,19 @@ extension AppControl {
         do throws(RadioError) {
             psm = try await manager.publishL2CAPChannel(withEncryption: own.isEncrypted)
         } catch {
-            // The end of the app has been reported.
+            // The end of the app was already reported.
             guard devices.isRunning, error.code != .invalidState else { return }
             player.events.warn("channelNotPublished", "\(error)")
         }
     }
 }
 
-/// The L2CAP channel that a process of an app publishes, and the reads of its PSM that came before the PSM
-/// was known.
+/// The L2CAP channel that an app's process publishes, with the reads that wait for its PSM.
 ///
-/// iOS gives an app the PSM in a callback (`peripheralManager(_:didPublishL2CAPChannel:error:)`), and the app
-/// may answer a read at any time. It is an assumption that the app's answer waits for the PSM.
+/// iOS gives an app the PSM in a callback (`peripheralManager(_:didPublishL2CAPChannel:error:)`), and the
+/// app may answer a read at any time. It is an assumption that the app's answer waits for the PSM.
 struct ChannelPublication {
-    /// A read of the characteristic that holds the PSM.
+    /// A pending read of the characteristic that holds the PSM.
     struct Read {
         let request: ReadRequest
         let central: Central
@@ -109,7 +108,7 @@ struct ChannelPublication {
 
     /// The PSM, or `nil` if the channel is not published.
     private(set) var psm: UInt16?
-    /// Whether the process will publish a channel, and has not tried yet.
+    /// Whether the process will publish a channel, but has not tried yet.
     private var isAwaited: Bool
     private var reads: [Read] = []
 
@@ -117,7 +116,7 @@ struct ChannelPublication {
         self.isAwaited = isAwaited
     }
 
-    /// Lets a read wait for the PSM; returns `nil` if the PSM is known already, or will not be known.
+    /// Queues a read until the PSM is known; returns `nil` if the read need not or cannot wait.
     mutating func wait(with request: ReadRequest, _ central: Central) -> PendingAnswer? {
         guard isAwaited else { return nil }
         let reply = PendingReply()
@@ -125,7 +124,7 @@ struct ChannelPublication {
         return reply.pending
     }
 
-    /// Notes the PSM, or with `nil` that publishing failed; returns the reads that have waited.
+    /// Stores the PSM, or `nil` if publishing failed; returns the reads that have waited.
     mutating func settle(_ psm: UInt16?) -> [Read] {
         self.psm = psm
         isAwaited = false
@@ -133,15 +132,14 @@ struct ChannelPublication {
         return reads
     }
 
-    /// Forgets the reads of a central whose link has ended.
+    /// Discards the reads of a central whose link has ended.
     mutating func forget(_ central: Central.ID) {
         reads.removeAll { $0.central.id == central }
     }
 }
 
 extension AppSide {
-    /// The answer to a read of the characteristic that holds the PSM of the device's channel; `nil` for any
-    /// other read.
+    /// Answers a read of the characteristic that holds the channel's PSM; returns `nil` for any other read.
     func readPSM(_ request: ReadRequest, of device: EmulatedDevice) -> PendingReply.Outcome? {
         guard request.attribute == device.responses.psm, let psm = channel.psm else { return nil }
         let bytes = [UInt8(truncatingIfNeeded: psm), UInt8(psm >> 8)]
@@ -151,7 +149,7 @@ extension AppSide {
 }
 
 extension PeripheralWork {
-    /// The PSM in a characteristic's value, or `nil` if the value is not a PSM.
+    /// Parses the PSM from a characteristic's value; returns `nil` if the value is not a PSM.
     static func psm(in value: [UInt8]) -> UInt16? {
         value.count == 2 ? UInt16(value[0]) | UInt16(value[1]) << 8 : nil
     }

@@ -6,9 +6,9 @@ import MynahSupport
 
 // The app that plays the device.
 extension DevicePlayer {
-    /// Makes the app and opens it, as its user would.
+    /// Makes the app, and opens it as its user would.
     ///
-    /// With a `cause`, the system may neither relaunch nor restore the app.
+    /// With a `cause`, the system neither relaunches nor restores the app.
     func launch(forbiddenBy cause: RelaunchCause?) async {
         guard let emulated = device.app, appSide.app == nil else { return }
         let app = await phone.makeApp(
@@ -19,7 +19,9 @@ extension DevicePlayer {
         await app.enterForeground()
     }
 
-    /// Ends the system's work for the app, as if its user had quit it; returns whether there was any.
+    /// Ends the work that the system does for the terminated app, as if its user had quit it.
+    ///
+    /// Returns `false` if there was no such work.
     @discardableResult
     func forbidRelaunch(after cause: RelaunchCause) -> Bool {
         guard appSide.app?.access.forbidRelaunch() == true else { return false }
@@ -28,7 +30,7 @@ extension DevicePlayer {
         return true
     }
 
-    /// Publishes the preserved services of an app that does not run.
+    /// Gives the attributes the keys of the preserved services of a terminated app; warns if there are none.
     private func takeOver(_ app: App, _ rules: AppRules) {
         let services = app.access.services
         guard !services.isEmpty else {
@@ -41,7 +43,7 @@ extension DevicePlayer {
         if let mapping = device.allowedServices.keys(in: services) { rekey(mapping) }
     }
 
-    /// Whether the app is not started at the beginning of the run.
+    /// `true` if the app is not launched at the beginning of the run.
     var isTerminated: Bool { device.app?.isTerminated ?? false }
 
     /// The services that are published at the beginning of the run.

@@ -5,9 +5,9 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// Plays one device on a phone: answers requests, sends values at their time, and reports events.
+/// Plays one device on a phone: answers requests, sends values on schedule, and reports events.
 ///
-/// Belongs to the emulator, and runs on the phone's executor, on which it answers requests at once.
+/// Belongs to the emulator, and runs on the phone's executor, on which requests are answered synchronously.
 final class DevicePlayer {
     let link: PlayerLink
     let phone: Phone
@@ -21,7 +21,7 @@ final class DevicePlayer {
     /// The players of the app's central managers.
     let centrals: [CentralPlayer]
 
-    /// Makes a player; `faulted` holds the last sent value as changed by faults.
+    /// Makes a player; `faulted` receives the last sent value as faults have changed it.
     init(
         _ device: EmulatedDevice, on phone: Phone, clock: RunClock, events: EventReporter, link: PlayerLink,
         faulted: Lock<[DeliveredValue]>?
@@ -61,20 +61,20 @@ final class DevicePlayer {
 
     // MARK: The run
 
-    /// Starts the device's time, before a central can read.
+    /// Starts the device's clock; must be called before a central can read.
     func begin() {
         memory.startTime()
         forgetWrites()
     }
 
-    /// Begins with the phone's own services, which are published when the radio starts.
+    /// Starts the player of the phone's own services, which are published when the radio starts.
     func beginAsPhone() async {
         memory.manager = await PhoneControl.makeOwnManager(of: device.services, sink: link, on: phone)
         memory.stage.published(.done)
         begin()
     }
 
-    /// Publishes and advertises everything that is not published or advertised yet.
+    /// Publishes the services and starts advertising, as far as that is not done yet.
     func publish() async throws(RadioError) {
         await asks.prepare()
         if device.app == nil, manager == nil {
@@ -89,7 +89,7 @@ final class DevicePlayer {
             }
             try await advertise(with: manager)
         } catch {
-            // Its process may have ended meanwhile, and another may publish.
+            // The app's process may have ended in the meantime, and a new one may publish.
             guard manager === self.manager else { return }
             memory.stage.published(before)
             throw error
@@ -103,13 +103,13 @@ final class DevicePlayer {
             advertising.keepTicking()
             if isNew { appSide.noteExtraneous(.advertise, in: appSide.publishingWake, to: events) }
         } else {
-            // The restored advertising may be of an older profile.
+            // The restored advertising may come from an older version of the profile.
             await manager.stopAdvertising()
             advertising.stop()
         }
     }
 
-    /// Advertises again, because a value of the advertisement has changed.
+    /// Updates the advertising after a value in the advertisement has changed.
     func advertiseNextValue() async {
         guard let manager, memory.stage.isRunning else { return }
         do throws(RadioError) {
@@ -119,11 +119,12 @@ final class DevicePlayer {
         }
     }
 
-    /// Notes that the run has started.
+    /// Records that the run has started.
     func started() { memory.stage.started() }
 
-    /// Stops sending and advertising; the manager, with its preserved state, stays until the phone has
-    /// stopped.
+    /// Stops sending and advertising.
+    ///
+    /// An app's manager and its preserved state remain until the phone has stopped.
     func stop() async {
         memory.stage = .stopped
         for central in centrals { central.stop() }
@@ -133,7 +134,7 @@ final class DevicePlayer {
         if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
     }
 
-    /// Allows problems to be reported again, because the radio was lost or has recovered.
+    /// Allows the same problems to be reported again, because the radio was lost or has recovered.
     func forgetReports() { sender.updates.forgetReports() }
 
     // MARK: Requests
@@ -194,7 +195,7 @@ final class DevicePlayer {
         }
     }
 
-    /// Publishes and advertises again for an app, after iOS withdrew that.
+    /// Publishes and advertises again after iOS has withdrawn the app's services and advertising.
     private func publishAgain() {
         guard memory.stage.isRunning, memory.stage.needsPublishing else { return }
         link.emulator.enqueue { [index = link.index] in
@@ -204,15 +205,17 @@ final class DevicePlayer {
 
     // MARK: The app
 
-    /// Begins with a new process of the app, in which written values are replaced by the profile's.
+    /// Resets the state for a new process of the app; written values are replaced by those of the profile.
     func launched(_ manager: PeripheralManager?) {
         forgetWrites()
         memory.stage.published(.missing)
         memory.manager = manager
     }
 
-    /// Handles the restored state; parts that do not match the profile are replaced once the Bluetooth state
-    /// is known.
+    /// Handles the restored state.
+    ///
+    /// Services and advertising that do not match the profile are replaced once the Bluetooth state is
+    /// known.
     private func restore(_ state: RestoredState) {
         events.report(
             .appRestored,
@@ -230,21 +233,21 @@ final class DevicePlayer {
         memory.stage.published(state.advertisement == device.requestedAdvertisement ? .done : .missing)
     }
 
-    /// Replaces the keys of the attributes, whose names do not change.
+    /// Replaces the keys of the attributes.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
         link.emulator.enqueue { await $0.control.faults.rekey(mapping) }
         forgetWrites()
     }
 
-    /// Resets the values to those of the start, except for static values that were set since.
+    /// Resets the values to those at the start, except for static values that tests have set.
     func forgetWrites() {
         table = device.memory
         reactions.begin()
         sender.behaviors?.begin()
     }
 
-    /// Ends everything that needs the app's process, which has ended.
+    /// Resets the state after the app's process has ended.
     func ended(byUser isQuit: Bool) {
         for central in centrals { central.ended(byUser: isQuit) }
         sender.stop()
@@ -258,7 +261,7 @@ final class DevicePlayer {
     // MARK: Reports
 
     func report(_ refused: RefusedRequest, _ central: Central) {
-        // A request that a test was asked has an event of its own when the app ends.
+        // When the app ends, a request that was passed to a test is reported by another event.
         if refused.reason == .ended, asks.hasRequest(of: central) { return }
         memory.report(.requestRefused, on: refused.attribute, central) { $0.set(refused) }
     }

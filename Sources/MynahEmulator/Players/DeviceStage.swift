@@ -1,16 +1,16 @@
-/// The stage of a device's run, and whether the device is published.
+/// The stage of a device's run, together with whether the device is published.
 enum DeviceStage: Equatable {
     /// The device is being set up.
     case starting(Publication)
-    /// The run has started: services that are withdrawn are published again.
+    /// The run has started; services that the system withdraws are published again.
     case running(Publication)
-    /// The run is over: nothing is published any more.
+    /// The run is over; nothing is published any more.
     case stopped
 
     /// Whether a device is published on the radio.
     enum Publication {
         case missing
-        /// Restored services that differ from the profile's, and have to be replaced.
+        /// Restored services that differ from the profile's are published, and must be replaced.
         case foreign
         case done
     }
@@ -20,7 +20,7 @@ enum DeviceStage: Equatable {
         if case .running = self { true } else { false }
     }
 
-    /// Whether services have to be published, which they never have after the end of the run.
+    /// Whether services must be published; `false` after the end of the run.
     var needsPublishing: Bool {
         switch self {
         case .starting(let publication), .running(let publication): publication != .done
@@ -28,12 +28,12 @@ enum DeviceStage: Equatable {
         }
     }
 
-    /// Notes that the run has started, unless it was stopped before.
+    /// Changes the stage from starting to running, unless the run was stopped.
     mutating func started() {
         if case .starting(let publication) = self { self = .running(publication) }
     }
 
-    /// Notes whether the device is published, unless the run is over.
+    /// Sets whether the device is published, unless the run was stopped.
     mutating func published(_ publication: Publication) {
         switch self {
         case .starting: self = .starting(publication)
@@ -42,9 +42,9 @@ enum DeviceStage: Equatable {
         }
     }
 
-    /// Begins to publish; a second call in the meantime has nothing to publish.
+    /// Marks the device as published, and returns its earlier publication.
     ///
-    /// Returns the previous state on the radio, or `nil` if nothing has to be published.
+    /// Returns `nil` if nothing has to be published, which also applies to a second call.
     mutating func beginPublishing() -> Publication? {
         switch self {
         case .starting(let publication) where publication != .done,

@@ -6,7 +6,8 @@ import MynahSupport
 
 /// The devices that an emulator plays, with their players, and the stage of the run.
 ///
-/// Belongs to its emulator, and runs on the phone's executor. All parts of the emulator share it.
+/// All parts of the emulator share this object. It belongs to the emulator, and is used on the phone's
+/// executor.
 final class PlayedDevices {
     private var devices: [EmulatedDevice]
     private let ownDevice: EmulatedDevice?
@@ -14,18 +15,20 @@ final class PlayedDevices {
     private let clock: RunClock
     private let link: EmulatorLink
     private let faulted: Lock<[DeliveredValue]>?
-    /// Reports the events of the phone, which contain the names of all its devices.
+    /// The reporter of the phone's events, which contain the names of all its devices.
     private(set) var events: EventReporter
-    /// The number of devices that were added so far.
+    /// The number of devices added so far.
     private var count = 0
     private(set) var players: [DevicePlayer] = []
     /// The player of the phone's own services, or `nil` if it has none.
     private(set) var own: DevicePlayer?
-    /// The number of the app that was last in the foreground.
+    /// The index of the player whose app was last in the foreground, or `nil` if none was.
     var lastInFront: Int?
     var stage = RunStage.idle
 
-    /// `own` has the phone's own services, and `faulted` holds the last sent value as changed by faults.
+    /// Makes the players.
+    ///
+    /// `own` has the phone's own services. `faulted` receives the last sent value as faults have changed it.
     init(
         _ devices: [EmulatedDevice], own: EmulatedDevice?, on phone: Phone, clock: RunClock,
         events: EventReporter, link: EmulatorLink, faulted: Lock<[DeliveredValue]>?
@@ -54,7 +57,7 @@ final class PlayedDevices {
     /// The first device, which determines the phone's name and settings.
     var first: EmulatedDevice? { devices.first }
 
-    /// The first passkey in the devices' profiles.
+    /// The first passkey in the devices' profiles, or `nil` if there is none.
     var passkey: UInt32? { devices.lazy.compactMap(\.passkey).first }
 
     // MARK: Coming and going
@@ -72,7 +75,7 @@ final class PlayedDevices {
             device, on: phone, clock: clock, events: events, link: PlayerLink(link, count), faulted: faulted)
     }
 
-    /// Adds a player for one more app; later events of the phone contain its name too.
+    /// Adds a device and its player; later events of the phone contain the device's name too.
     func join(_ device: EmulatedDevice) -> DevicePlayer {
         devices.append(device)
         let player = makePlayer(device, label: device.label)
@@ -81,17 +84,17 @@ final class PlayedDevices {
         return player
     }
 
-    /// Removes a player that has stopped, and its device.
+    /// Removes a stopped player and its device.
     func leave(_ player: DevicePlayer) {
         devices.removeAll { $0.label == player.device.label }
         players.removeAll { $0 === player }
         events.device = labels.joined(separator: ", ")
     }
 
-    /// Removes the player of the phone's own services, which the radio does not support.
+    /// Removes the player of the phone's own services, because the radio does not support them.
     func removeOwn() { own = nil }
 
-    /// Removes all players, because the run is over.
+    /// Removes all players at the end of the run.
     func removeAll() {
         players = []
         own = nil
@@ -99,10 +102,9 @@ final class PlayedDevices {
 
     // MARK: Finding one
 
-    /// Returns the player with this number, or `nil` after its end.
+    /// Returns the player with this number, or `nil` if it was removed.
     ///
-    /// This is called for every request. Numbers ascend, so the index of a player is its number, or less if
-    /// others were removed.
+    /// This is called for every request. Numbers ascend, so the index of a player is at most its number.
     func player(_ index: Int) -> DevicePlayer? {
         if let own, own.link.index == index { return own }
         var place = min(index, players.count - 1)
@@ -110,10 +112,10 @@ final class PlayedDevices {
         return place < 0 ? nil : players[place]
     }
 
-    /// The player of a device, by its name in events, or `nil` if there is none.
+    /// Returns the player of the device with this event name, or `nil` if there is none.
     func player(called label: String) -> DevicePlayer? { players.first { $0.device.label == label } }
 
-    /// The player of a device; throws if there is none, if the run has not started, or if it is over.
+    /// Returns the player of a device; throws if there is no such device, or if the run is not in progress.
     func player(named label: String) throws(ControlRefusal) -> DevicePlayer {
         guard isRunning else { throw .conflict("the run of \(label) is not under way") }
         if let player = player(called: label) { return player }
@@ -124,10 +126,10 @@ final class PlayedDevices {
         players.first { $0.table.contains(attribute) } ?? own
     }
 
-    /// The player of the app that was last in the foreground, or `nil` if there was none.
+    /// The player of the app that was last in the foreground, or `nil` if none was.
     var last: DevicePlayer? { lastInFront.flatMap { player($0) } }
 
-    /// The players of the apps that an action is for.
+    /// Returns the players of the apps on which an action is carried out.
     func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer] {
         if case .phone = target { return concerns(target) ? players(for: action, .every) : [] }
         let last = (last ?? players.first).map { [$0] } ?? []
@@ -139,7 +141,7 @@ final class PlayedDevices {
         }
     }
 
-    /// Returns whether the emulator plays the target.
+    /// Whether the emulator has the target's device.
     func concerns(_ target: AppTarget) -> Bool {
         switch target {
         case .named(let label), .phone(let label), .peripheral(_, let label): player(called: label) != nil
@@ -147,7 +149,7 @@ final class PlayedDevices {
         }
     }
 
-    /// The device at an address, to which an app is connected, as events describe it.
+    /// Returns the peripheral at an address, to which an app is connected, as events describe it.
     func eventPeripheral(at address: DeviceAddress) -> EventPeripheral {
         for player in players {
             for central in player.centrals {

@@ -3,15 +3,15 @@ import MynahCore
 import MynahProfiles
 import MynahValues
 
-/// Carries out the rules of a device's characteristics.
+/// Carries out the rules in a device's profile.
 ///
 /// Belongs to the device's player, and runs on the phone's executor. The values of a rule are sent after the
-/// write response. If the rule ends the link, that follows after the values.
+/// write response. If the rule ends the link, the link ends after the values are sent.
 final class ReactionPlayer {
-    /// A rule, and the write that triggered it.
+    /// A rule to carry out, with the attribute and the fields that triggered it.
     private struct Match {
         var rule: Reaction
-        /// The characteristic that has the rule, or `nil` if the device has it.
+        /// The characteristic to which the rule belongs, or `nil` if the rule is for links.
         var attribute: AttributeKey?
         var fields: [NamedField]
         var isSubscription = false
@@ -22,7 +22,7 @@ final class ReactionPlayer {
     private let behaviors: ServicePlayer?
     private let link: PlayerLink
     private var rules: [AttributeKey: Profile.Reactions] = [:]
-    /// The attributes and the codes of the reported warnings; each is reported once.
+    /// The attributes and codes of the warnings that were reported, so that each is reported only once.
     private var reported: Set<String> = []
 
     init(of memory: DeviceMemory, with sender: DeviceSender, _ link: PlayerLink) {
@@ -33,7 +33,7 @@ final class ReactionPlayer {
         begin()
     }
 
-    /// Begins again with the initial state of the device, whose attributes may have new keys.
+    /// Loads the device's rules again; the keys of its attributes may have changed.
     func begin() {
         rules = [:]
         reported = []
@@ -45,7 +45,7 @@ final class ReactionPlayer {
 
     // MARK: Requests
 
-    /// The answer to a write that triggers a rule, or `nil` if there is none.
+    /// Answers a write that triggers a rule; returns `nil` if the write triggers none.
     func write(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome? {
         guard !rules.isEmpty, request.parts.contains(where: { rules[$0.attribute] != nil }) else {
             return nil
@@ -62,7 +62,7 @@ final class ReactionPlayer {
                 if !match.rule.storesValue { values[attribute] = nil }
             }
             guard !matches.isEmpty else { return nil }
-            // The rest meets behaviors and errors, as without rules.
+            // The remaining parts are handled as if there were no rules.
             var rest = request
             rest.parts.removeAll { values[$0.attribute] == nil }
             if !rest.parts.isEmpty,
@@ -93,10 +93,10 @@ final class ReactionPlayer {
             Match(rule: rule, attribute: attribute, fields: [], isSubscription: true), for: central)
     }
 
-    /// Carries out the rules for the beginning of a central's link.
+    /// Carries out the rules for a new link of a central.
     ///
-    /// Values are sent a little later: only then does the central count as subscribed to the characteristics
-    /// whose values every central is sent.
+    /// Values are sent in a later step: a central counts as subscribed to characteristics that notify every
+    /// central only after this call.
     func linkBegan(of central: Central) {
         let rules = memory.device.responses.links.connect
         guard rules.contains(where: { !$0.answers.isEmpty || !$0.notified.isEmpty }) else {
@@ -107,7 +107,7 @@ final class ReactionPlayer {
         }
     }
 
-    /// Carries out the rules for the beginning or the end of a central's link, or for its pairing.
+    /// Carries out the rules for a new or ended link of a central, or for its pairing.
     func linkChanged(_ rules: KeyPath<Profile.LinkRules, [Reaction]>, of central: Central) {
         guard let rule = memory.device.responses.links[keyPath: rules].first(memory.table.variables) else {
             return
@@ -131,7 +131,7 @@ final class ReactionPlayer {
             guard let key = memory.device.key(at: position),
                 let value = memory.table.value(of: key, at: memory.elapsed)
             else { continue }
-            // A subscription is answered to the central that has subscribed.
+            // A value of the subscribed characteristic is sent only to the new subscriber.
             answers.add(
                 value, of: key, to: match.isSubscription && key == match.attribute ? central?.id : nil)
         }
@@ -144,11 +144,11 @@ final class ReactionPlayer {
 
     /// Replaces the variables.
     ///
-    /// A value that reads a changed variable is sent to its subscribers, unless it has `every`. Throws, and
-    /// changes nothing, if a value cannot be computed from the new variables.
+    /// A value that depends on a changed variable is sent to its subscribers, unless it has `every`. Throws,
+    /// and changes nothing, if a value cannot be computed from the new variables.
     func setVariables(_ variables: Variables) throws(LayoutProblem) {
         for key in try memory.table.setVariables(variables) where memory.table.entries[key]?.every == nil {
-            // A behavior sends its values itself.
+            // A behavior sends its own values.
             guard behaviors?.sends(key) != true,
                 let value = memory.table.value(of: key, at: memory.elapsed)
             else { continue }
@@ -176,7 +176,7 @@ final class ReactionPlayer {
 }
 
 extension EmulatedDevice {
-    /// The key of the characteristic at a position in the profile's tree.
+    /// Returns the key of the characteristic at a position in the profile's tree, or `nil` if there is none.
     func key(at position: AttributeTree.Position) -> AttributeKey? {
         guard services.indices.contains(position.service), let index = position.characteristic else {
             return nil

@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// Carries out the end of a rule: its link ends, and the device's advertising changes; and restarts.
+/// Carries out the last effects of a rule: changes the advertising, ends the link, or restarts the device.
 struct RuleEnd {
     let links: LinkControl
     let advertising: AdvertisingControl
@@ -32,7 +32,7 @@ struct RuleEnd {
         }
     }
 
-    /// A device restarts: every link of its radio ends.
+    /// Restarts a device, which ends every link of its radio.
     func restart(_ index: Int) async {
         guard let player = links.devices.player(index) else { return }
         player.sender.answers.deliver()

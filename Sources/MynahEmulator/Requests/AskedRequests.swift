@@ -3,7 +3,7 @@ import MynahCore
 
 /// The requests that wait for a test's answer.
 struct AskedRequests<Instant: Comparable & Sendable> {
-    /// A request for which a central waits.
+    /// A request that waits for a test's answer.
     struct Request {
         /// The request's number, which is unique in the run.
         let id: Int
@@ -11,7 +11,7 @@ struct AskedRequests<Instant: Comparable & Sendable> {
         /// The attribute that the request accesses.
         let attribute: AttributeKey
         let central: Central
-        /// The time at which the request is answered with an error.
+        /// The time limit, after which the request is answered with an error.
         let due: Instant
         let reply: PendingReply
     }
@@ -23,19 +23,18 @@ struct AskedRequests<Instant: Comparable & Sendable> {
     }
 
     private var waiting: [Int: Request] = [:]
-    /// Values that centrals may continue to read.
+    /// The values of answered reads that centrals may continue to read.
     private var longReads = LongReads()
 
-    /// The earliest time at which a waiting request must be answered, or `nil` if none waits.
+    /// The earliest time limit of the requests, or `nil` if none waits.
     var nextDue: Instant? { waiting.values.lazy.map(\.due).min() }
 
-    /// The request with a number, or `nil` if it does not wait.
+    /// The request with this number, or `nil` if it does not wait.
     subscript(id: Int) -> Request? { waiting[id] }
 
-    /// Whether a request of a central waits.
+    /// Whether a request of this central waits.
     func hasRequest(of central: Peer.ID) -> Bool { waiting.values.contains { $0.central.id == central } }
 
-    /// Adds a request.
     mutating func add(_ request: Request) {
         waiting[request.id] = request
         if case .read(let read) = request.access { longReads.forget(read) }
@@ -45,18 +44,18 @@ struct AskedRequests<Instant: Comparable & Sendable> {
     @discardableResult
     mutating func end(_ id: Int) -> Request? { waiting.removeValue(forKey: id) }
 
-    /// Removes and returns the requests whose time has elapsed, in their order.
+    /// Removes and returns the requests whose time limit has elapsed, in the order of their numbers.
     mutating func endOverdue(at now: Instant) -> [Request] {
         end { $0.due <= now }
     }
 
-    /// Removes and returns the requests of a central, which has disconnected.
+    /// Removes and returns the requests of a central that has disconnected.
     mutating func endAll(of central: Peer.ID) -> [Request] {
         longReads.forgetAll(of: central)
         return end { $0.central.id == central }
     }
 
-    /// Removes and returns all requests, in their order.
+    /// Removes and returns all requests, in the order of their numbers.
     mutating func endAll() -> [Request] {
         longReads.forgetAll()
         return end { _ in true }
@@ -68,21 +67,23 @@ struct AskedRequests<Instant: Comparable & Sendable> {
 
     // MARK: Long values
 
-    /// Keeps the whole value of an answered read, so that the central can read its later parts without asking
-    /// the test again.
+    /// Keeps the whole value of an answered read.
+    ///
+    /// The central can then read the later parts without another request to the test.
     mutating func keep(_ value: [UInt8], for read: ReadRequest) {
         longReads.keep(value, of: read)
     }
 
-    /// The whole value that a central continues to read, or `nil` if it begins to read, or if no value is
-    /// kept.
+    /// Returns the whole value that a central continues to read.
+    ///
+    /// Returns `nil` if the offset is 0, or if no value is kept.
     func value(continuedBy read: ReadRequest) -> [UInt8]? {
         longReads.value(continuedBy: read)
     }
 }
 
 extension RadioCapabilities {
-    /// The time in which a test must answer: one second less than the radio or the central allows.
+    /// The time limit for a test's answer: one second less than the radio or the central allows.
     ///
     /// An ATT transaction times out after 30 s (Core Specification, Vol 3, Part F, 3.3.3).
     var askLimit: Duration { (answerDeadline ?? .seconds(30)) - .seconds(1) }

@@ -4,8 +4,8 @@ package import MynahCore
 package enum RequestAnswer: Hashable, Sendable {
     /// The whole value of a read.
     case value(WrittenValue)
-    /// Carry the write out.
+    /// The write is carried out.
     case accept
-    /// An ATT error.
+    /// The request is refused with this ATT error.
     case error(ATTError)
 }

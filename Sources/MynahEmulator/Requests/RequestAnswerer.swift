@@ -1,10 +1,10 @@
 import Mynah
 import MynahCore
 
-/// Answers the reads and the writes of centrals for a device: through a test (`ask`), or else through the
-/// `RequestPipeline`.
+/// Answers the reads and writes of centrals for a device.
 ///
-/// Belongs to the device's player, and runs on the phone's executor.
+/// Requests are passed to a test (`ask`), or else handled by the `RequestPipeline`. Belongs to the device's
+/// player, and runs on the phone's executor.
 final class RequestAnswerer {
     private let memory: DeviceMemory
     private let asks: RequestAsker
@@ -19,7 +19,7 @@ final class RequestAnswerer {
     func read(_ request: ReadRequest, _ central: Central) -> RadioAnswer {
         memory.noteWake(request.attribute)
         if memory.table.isAsking, let answer = asks.ask(request, central) { return answer }
-        // An app without the PSM of its channel answers when it has one.
+        // If the PSM of the app's channel is not known yet, the answer waits for it.
         if request.attribute == memory.device.responses.psm,
             let pending = memory.appSide.channel.wait(with: request, central)
         {

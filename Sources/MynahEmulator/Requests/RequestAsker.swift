@@ -3,7 +3,7 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// Passes a device's requests to a test, and waits for its answers.
+/// Passes a device's requests to a test, and waits for the test's answers.
 ///
 /// Belongs to the device's player, and runs on the phone's executor.
 final class RequestAsker {
@@ -14,12 +14,12 @@ final class RequestAsker {
     private let phone: Phone
     private let link: PlayerLink
     private var asked = Asked()
-    /// The time in which a test must answer; before the radio's limit is known, the shortest of any radio.
+    /// The time limit for a test's answer; initially the shortest limit of all radios.
     private var limit = Duration.seconds(4)
     private var hasWarned = false
-    /// Whether the device is being removed, so that no request is passed to a test.
+    /// `true` if the device is being removed, and no request is passed to a test any more.
     private var isOver = false
-    /// The task that wakes when the next request times out.
+    /// The task that wakes when the next request reaches its time limit.
     private var sleeping: Task<Void, Never>?
 
     init(of memory: DeviceMemory, _ pipeline: RequestPipeline, on phone: Phone, _ link: PlayerLink) {
@@ -29,7 +29,9 @@ final class RequestAsker {
         self.link = link
     }
 
-    /// Sets the limit of the radio, before the first request; warns if no test can answer.
+    /// Sets the time limit from the radio's capabilities, before the first request.
+    ///
+    /// Warns if no test can answer.
     func prepare() async {
         guard memory.table.isAsking else { return }
         if let capabilities = await phone.capabilities { limit = capabilities.askLimit }
@@ -45,13 +47,14 @@ final class RequestAsker {
 
     // MARK: Requests
 
-    /// The numbers for new requests, or `nil` if no test can answer.
+    /// The source of numbers for new requests, or `nil` if no test can answer.
     private var numbers: RequestNumbers? { isOver ? nil : memory.device.requestNumbers }
 
-    /// Whether a request of a central waits for its answer.
+    /// Whether a request of this central waits for an answer.
     func hasRequest(of central: Central) -> Bool { asked.hasRequest(of: central.id) }
 
-    /// The pending answer to a read that is passed to a test, or `nil` if the device answers it itself.
+    /// Passes a read to a test and returns the pending answer; returns `nil` if the device answers the read
+    /// itself.
     func ask(_ read: ReadRequest, _ central: Central) -> RadioAnswer? {
         guard memory.table.entries[read.attribute]?.asked.contains(.read) == true else { return nil }
         guard let numbers else {
@@ -72,7 +75,8 @@ final class RequestAsker {
         return wait(for: .read(read), of: read.attribute, id, central)
     }
 
-    /// The pending answer to a write that is passed to a test, or `nil` if the device answers it itself.
+    /// Passes a write to a test and returns the pending answer; returns `nil` if the device answers the
+    /// write itself.
     ///
     /// A write that the device would refuse is not passed to a test.
     func ask(_ write: WriteRequest, _ central: Central) -> RadioAnswer? {
@@ -101,7 +105,7 @@ final class RequestAsker {
         let due = memory.clock.now.advanced(by: limit)
         asked.add(
             .init(id: id, access: access, attribute: attribute, central: central, due: due, reply: reply))
-        // No request is due before one that came earlier.
+        // All requests have the same limit, so a new one never reaches its limit before an earlier one.
         if sleeping == nil { sleep() }
         return .later(reply.pending)
     }
@@ -113,8 +117,9 @@ final class RequestAsker {
 
     // MARK: Answers
 
-    /// Answers a request, if the radio can send the answer; returns `false` if no request with this number
-    /// waits.
+    /// Answers a request, if the radio can send the answer.
+    ///
+    /// Returns `false` if no request with this number waits.
     func answer(
         _ id: Int, _ answer: RequestAnswer, _ capabilities: RadioCapabilities?
     ) throws(ControlRefusal) -> Bool {
@@ -166,17 +171,17 @@ final class RequestAsker {
 
     // MARK: Ends
 
-    /// Ends the requests of a link that has ended.
+    /// Ends the requests of a central whose link has ended.
     func forgetLink(of central: Central) {
         fail(asked.endAll(of: central.id), .disconnected)
     }
 
-    /// Ends all requests.
+    /// Ends all requests for the given reason.
     func endAll(_ end: RequestEnd) {
         fail(asked.endAll(), end)
     }
 
-    /// Ends all requests because the device is being removed; later ones get 0x0E at once.
+    /// Ends all requests because the device is being removed; later requests get the error 0x0E at once.
     func endForGood() {
         isOver = true
         endAll(.ended)
@@ -184,7 +189,7 @@ final class RequestAsker {
 
     private func fail(_ requests: [Asked.Request], _ end: RequestEnd) {
         for request in requests {
-            // Before the reply, so that an answer that comes now is refused with the reason.
+            // Recorded before the reply, so that an answer that comes now is refused with the right reason.
             memory.device.requestNumbers?.note(end, of: request.id)
             request.reply.answer(.failure(.unlikelyError))
             let by: RefusedRequest.Access = if case .read = request.access { .read } else { .write }
@@ -200,7 +205,7 @@ final class RequestAsker {
 
     // MARK: Time
 
-    /// Sleeps until the next request times out.
+    /// Sleeps until the next request reaches its time limit.
     private func sleep() {
         sleeping?.cancel()
         sleeping = asked.nextDue.map { due in

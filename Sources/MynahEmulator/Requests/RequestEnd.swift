@@ -1,4 +1,4 @@
-/// The reason that a request to a test ended without an answer, as in the event `request.unanswered`.
+/// The reason that a request to a test ended, as in the event `request.unanswered`.
 enum RequestEnd: String, Hashable, Sendable {
     case answered
     /// No answer came in time.

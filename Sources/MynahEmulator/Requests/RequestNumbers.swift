@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Numbers the requests to tests, over all devices of a run, and remembers how they ended.
+/// Numbers the requests to tests across all devices of a run, and remembers how each ended.
 ///
 /// This object outlives the devices, so that an answer to a request of a removed device is refused with the
 /// right reason.
@@ -10,7 +10,7 @@ package final class RequestNumbers: Sendable {
         var ends: [(id: Int, end: RequestEnd)] = []
     }
 
-    /// The largest number of remembered ends; without a limit, any peer could fill the memory.
+    /// The most requests whose end is remembered; without a limit, a peer could fill the memory.
     static let memory = 1024
 
     private let state = Lock(State())
@@ -18,7 +18,7 @@ package final class RequestNumbers: Sendable {
     /// Makes a counter whose numbers begin with 1.
     package init() {}
 
-    /// The next number.
+    /// Returns the next number.
     func next() -> Int {
         state.withLock { state in
             state.last += 1
@@ -26,7 +26,7 @@ package final class RequestNumbers: Sendable {
         }
     }
 
-    /// Notes how a request ended.
+    /// Records how a request ended.
     func note(_ end: RequestEnd, of id: Int) {
         state.withLock { state in
             if state.ends.count == Self.memory { state.ends.removeFirst() }
@@ -34,7 +34,7 @@ package final class RequestNumbers: Sendable {
         }
     }
 
-    /// The reason that a request cannot be answered any more, or `nil` if its end is not known.
+    /// The reason that a request can no longer be answered, or `nil` if its end is not known.
     package func refusal(of id: Int) -> ControlRefusal? {
         switch state.withLock({ $0.ends.last { $0.id == id }?.end }) {
         case nil: nil

@@ -1,11 +1,11 @@
 import Mynah
 import MynahCore
 
-/// Carries out the reads and the writes of centrals that are not passed to a test.
+/// Handles the reads and writes of centrals that are not passed to a test.
 ///
 /// A request is handled by the first of these that applies: the rules of the profile (`on`), the behavior of
-/// its service, its errors (`errors`), and the stored values. Belongs to the device's player, and runs on the
-/// phone's executor.
+/// its service, its errors (`errors`), and the stored values. Belongs to the device's player, and runs on
+/// the phone's executor.
 final class RequestPipeline {
     private let memory: DeviceMemory
     private let reactions: ReactionPlayer
@@ -17,9 +17,9 @@ final class RequestPipeline {
         self.behaviors = behaviors
     }
 
-    /// Carries out a read that waits for nothing, and reports it.
+    /// Carries out a read that can be answered at once, and reports it.
     func answer(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome {
-        // Any other read copies neither the device nor its app's side.
+        // Only a read of the PSM copies the device and the app's state, which takes time.
         let isOfPSM = request.attribute == memory.device.responses.psm
         let outcome =
             (isOfPSM ? memory.appSide.readPSM(request, of: memory.device) : nil)

@@ -1,18 +1,17 @@
 import MynahLifecycle
 import MynahProfiles
 
-/// A scenario of a profile in the form that `ScenarioMachine` plays.
+/// A scenario of a profile, in the form that `ScenarioMachine` plays.
 struct Scenario {
-    /// A step.
     struct Step {
         /// The step as written in the profile.
         var text: String
         var action: Action
     }
 
-    /// An effect of a step, or its condition.
+    /// The effect of a step, or the condition that it waits for.
     enum Action {
-        /// Wait for an event, no longer than this time unless it is `nil`.
+        /// Wait for an event, for at most this time, or without a limit if the time is `nil`.
         case await(EventMatch, within: Duration?)
         case pause(Duration)
         case carryOut(ScenarioEffect)
@@ -22,8 +21,9 @@ struct Scenario {
     var name: String
     var steps: [Step]
 
-    /// Converts a scenario; throws if a step has an invalid match, which the profile's decoder does not let
-    /// pass.
+    /// Converts a scenario of a profile.
+    ///
+    /// Throws if a step has an invalid match, which the profile's decoder has already rejected.
     init(_ scenario: Profile.Scenario) throws(EventMatch.Problem) {
         name = scenario.name
         steps = []

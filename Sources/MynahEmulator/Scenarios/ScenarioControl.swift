@@ -4,7 +4,7 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// The scenarios of devices.
+/// Plays and ends the scenarios of devices.
 struct ScenarioControl {
     let devices: PlayedDevices
     let player: ScenarioPlayer
@@ -13,9 +13,9 @@ struct ScenarioControl {
     let actions: UserActions
     let link: EmulatorLink
 
-    /// An observer that calls `observer` with each event, and then the scenarios.
+    /// Returns an observer that passes each event to `observer`, and then to the scenarios.
     ///
-    /// Returns `nil` if there is neither an observer nor a scenario to play, so that no event is made.
+    /// Returns `nil` if there is neither an observer nor a scenario, so that no events are made.
     static func observing(
         _ observer: Emulator.Observer?, _ devices: [EmulatedDevice], _ link: EmulatorLink,
         _ isPlaying: Lock<Bool>
@@ -28,13 +28,14 @@ struct ScenarioControl {
     }
 
     private func meet(_ event: DeviceEvent) {
-        // The events of an app that was alone on its phone name no device, and those of the phone do then.
+        // If the phone had only one app, that app's events have no device, but later events of the phone do.
         player.observe(event, isOfAll: devices.players.allSatisfy { $0.events.device != nil })
     }
 
-    /// Plays a scenario of a device once every device of the emulator is ready.
+    /// Plays a scenario of a device as soon as every device of the emulator is ready.
     ///
-    /// The event `scenario.ended` reports the end. A scenario that cannot begin has failed, and ends at once.
+    /// The event `scenario.ended` reports the end. A scenario that cannot begin has failed, and ends at
+    /// once.
     func playWhenReady(_ name: String, of label: String) {
         player.onReady { [link] in
             link.run { emulator in
@@ -50,16 +51,17 @@ struct ScenarioControl {
         }
     }
 
-    /// Plays a scenario of a device, after a running reset; the event `scenario.ended` reports the end.
+    /// Waits until no reset is in progress, and then plays a scenario of a device.
     ///
-    /// Throws `notFound` if the device has no such scenario, and `conflict` if it is already playing one.
+    /// The event `scenario.ended` reports the end. Throws `notFound` if the device has no such scenario, and
+    /// `conflict` if it is already playing one.
     func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
         await changes.beginTurn()
         defer { changes.endTurn() }
         try play(name, of: label)
     }
 
-    /// Throws the error that `playInTurn` would throw now.
+    /// Throws the error that `playInTurn` would throw now, but plays nothing.
     func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
         _ = try playable(name, of: label)
     }
@@ -74,7 +76,7 @@ struct ScenarioControl {
         }
     }
 
-    /// The device and the scenario with these names; throws if it cannot be played now.
+    /// Returns the player and the scenario with these names; throws if the scenario cannot be played now.
     private func playable(
         _ name: String, of label: String
     ) throws(ControlRefusal) -> (DevicePlayer, Profile.Scenario) {
@@ -89,7 +91,7 @@ struct ScenarioControl {
         return (player, found)
     }
 
-    /// The scenarios of a device, each with whether it is being played.
+    /// Returns the scenarios of a device, and whether each is being played.
     func scenarios(of player: DevicePlayer) -> [DeviceSnapshot.Scenario] {
         let playing = self.player.scenario(of: player.device.label)
         return player.device.scenarios.map { .init(name: $0.name, isPlaying: $0.name == playing) }
@@ -97,7 +99,7 @@ struct ScenarioControl {
 
     // MARK: Effects
 
-    /// Carries out the effect of a step; returns the reason of a failure, or `nil`.
+    /// Carries out the effect of a step; returns the reason that it failed, or `nil` if it succeeded.
     func carryOut(_ effect: ScenarioEffect, of label: String) async -> String? {
         do throws(ControlRefusal) {
             switch effect {

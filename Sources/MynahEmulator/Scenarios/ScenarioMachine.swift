@@ -3,13 +3,12 @@ import MynahSupport
 
 /// Plays the steps of a scenario: a state machine without I/O and without a clock.
 ///
-/// A step that waits for an event is matched with the events after the one that ended an earlier step, and
-/// after the end of the last pause. So an event during an effect is not lost, and an event during a pause is
-/// ignored. Each event ends at most one step.
+/// A step that waits for an event ignores events during a pause, but not events during an effect. Each event
+/// ends at most one step: the next such step is matched only with later events.
 struct ScenarioMachine {
     /// An instruction to the driver.
     enum Output: Hashable, Sendable {
-        /// Call `timePassed()` after this time, unless `stopWaiting` comes before.
+        /// Call `timePassed()` after this time, unless `stopWaiting` follows first.
         case wait(Duration)
         /// Cancel the call of `timePassed()`.
         case stopWaiting
@@ -33,12 +32,11 @@ struct ScenarioMachine {
     private var stage = Stage.idle
     /// The index of the current step.
     private(set) var index = 0
-    /// The index of the step that the next event may end, or `nil` if there is none before the end of a
-    /// pause.
+    /// The index of the step that the next event may end, or `nil` if a pause or the end comes first.
     ///
     /// This is the current step or, while effects are carried out, a later one.
     private var awaited: Int?
-    /// The index of the step that the last event ended.
+    /// The index of the step that the last matching event ended.
     private var met: Int?
     private var nearest: NearestMatches<DeviceEvent>?
 
@@ -73,7 +71,7 @@ struct ScenarioMachine {
         return (limit == nil ? [] : [.stopWaiting]) + advance()
     }
 
-    /// Handles the end of the time that the last `wait` requested.
+    /// Handles the end of the time that the last `wait` has requested.
     mutating func timePassed() -> [Output] {
         switch stage {
         case .awaiting(isLimited: true): return fail(missing)
@@ -85,7 +83,8 @@ struct ScenarioMachine {
         }
     }
 
-    /// Notes that the effect was carried out, or the reason that it failed.
+    /// Handles the completion of an effect; `problem` is the reason that it failed, or `nil` if it
+    /// succeeded.
     mutating func done(_ problem: String? = nil) -> [Output] {
         guard case .carryingOut = stage else { return [] }
         if let problem { return fail(problem) }
@@ -93,7 +92,7 @@ struct ScenarioMachine {
         return advance()
     }
 
-    /// Ends the scenario for another reason.
+    /// Ends the scenario as failed, for the given reason.
     mutating func cut(_ reason: String) -> [Output] {
         let isLimited = if case .awaiting(isLimited: true) = stage { true } else { false }
         let isPausing = if case .pausing = stage { true } else { false }
@@ -102,7 +101,7 @@ struct ScenarioMachine {
 
     // MARK: Steps
 
-    /// Plays steps until one of them waits.
+    /// Plays steps until one of them has to wait.
     private mutating func advance() -> [Output] {
         while index < scenario.steps.count {
             switch scenario.steps[index].action {
@@ -125,7 +124,7 @@ struct ScenarioMachine {
         return pass()
     }
 
-    /// Finds the step that the next event may end.
+    /// Finds the first step from `index` on that the next event may end.
     private mutating func look(from index: Int) {
         awaited = nil
         nearest = nil
@@ -153,7 +152,7 @@ struct ScenarioMachine {
         return [.end(ScenarioEnd(isPass: isPass, step: index + 1, message: message))]
     }
 
-    /// The message about the expected event that did not happen in time, and about the nearest events.
+    /// The message that the expected event did not happen in time, with the nearest events.
     private var missing: String {
         guard case .await(let match, let limit?) = scenario.steps[index].action else { return "" }
         let name = match.name.rawValue
@@ -166,7 +165,7 @@ struct ScenarioMachine {
 }
 
 extension DeviceEvent {
-    /// The fields in words, for a message.
+    /// The fields as text for a message.
     fileprivate var words: String {
         fields.map { "\($0.key) \($0.value.stringValue ?? $0.value.text)" }.joined(separator: ", ")
     }

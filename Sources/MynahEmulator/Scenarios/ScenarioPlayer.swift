@@ -1,10 +1,10 @@
 import MynahProfiles
 import MynahSupport
 
-/// Plays the scenarios of an emulator's devices, one at a time for each device.
+/// Plays the scenarios of an emulator's devices, at most one at a time for each device.
 ///
 /// Belongs to the emulator, and runs on the phone's executor. Scenarios receive the events of the devices in
-/// order. Effects are carried out after the event, because it may be reported in the middle of a change.
+/// order. Effects are carried out later, because an event may be reported in the middle of a change.
 final class ScenarioPlayer {
     /// A scenario that is being played.
     private struct Played {
@@ -12,10 +12,12 @@ final class ScenarioPlayer {
         let label: String
         let events: EventReporter
         var machine: ScenarioMachine
-        /// The end of the time for which the scenario waits, and the task that wakes it.
+        /// The time until which the scenario waits, and the task that wakes it then.
         var wait: (due: RunClock.Instant, task: Task<Void, Never>)?
 
-        /// Whether an event concerns the scenario's device, or the phone of that device.
+        /// Whether an event concerns the scenario's device or its phone.
+        ///
+        /// With `isOfAll`, an event without a device concerns all devices.
         func isAbout(_ event: DeviceEvent, isOfAll: Bool) -> Bool {
             guard let name = event.device else { return events.device == nil || isOfAll }
             return EventMatch.isDevice(label, name)
@@ -24,11 +26,11 @@ final class ScenarioPlayer {
 
     private let clock: RunClock
     private let link: EmulatorLink
-    /// Whether a scenario is being played, or waits for its device to be ready.
+    /// `true` while a scenario is being played, or waits for its device to be ready.
     private let isPlaying: Lock<Bool>
     private var played: [Played] = []
     private var last = 0
-    /// The function to call when the devices are ready, or `nil` if there is none.
+    /// The function to call when the devices are ready, or `nil`.
     private var whenReady: (() -> Void)?
 
     init(_ clock: RunClock, _ link: EmulatorLink, isPlaying: Lock<Bool>) {
@@ -43,7 +45,7 @@ final class ScenarioPlayer {
         noteUse()
     }
 
-    /// The name of the scenario that a device is playing, or `nil` if there is none.
+    /// Returns the name of the scenario that a device is playing, or `nil` if there is none.
     func scenario(of label: String) -> String? {
         played.first { $0.label == label }?.machine.scenario.name
     }
@@ -56,7 +58,7 @@ final class ScenarioPlayer {
         feed(last) { $0.begin() }
     }
 
-    /// Ends the scenario of a device, or all scenarios, as failed with this reason.
+    /// Ends the scenario of a device as failed, or all scenarios if `label` is `nil`.
     func end(of label: String? = nil, _ reason: String) {
         for each in played where label == nil || each.label == label { feed(each.number) { $0.cut(reason) } }
     }
@@ -71,7 +73,7 @@ final class ScenarioPlayer {
             return noteUse()
         }
         for each in played where each.isAbout(event, isOfAll: isOfAll) {
-            // An event at the end of a time comes too late.
+            // An event at the same time as the end of a wait comes too late.
             if let due = each.wait?.due, due <= clock.now { timePassed(each.number) }
             feed(each.number) { $0.observe(event) }
         }
@@ -103,7 +105,7 @@ final class ScenarioPlayer {
             case .carryOut(let effect):
                 link.enqueue { [label = played[index].label] emulator in
                     let scenarios = emulator.control.scenarios
-                    // It may have ended meanwhile.
+                    // The scenario may have ended in the meantime.
                     guard scenarios.player.isPlaying(number) else { return }
                     let problem = await scenarios.carryOut(effect, of: label)
                     scenarios.player.feed(number) { $0.done(problem) }
@@ -120,7 +122,7 @@ final class ScenarioPlayer {
         Self.report(end, of: each.machine.scenario.name, each.events)
     }
 
-    /// Reports the end of a scenario, which may not have begun.
+    /// Reports the end of a scenario, even of one that could not begin.
     static func report(_ end: ScenarioEnd, of name: String, _ events: EventReporter) {
         events.report(
             .scenarioEnded,

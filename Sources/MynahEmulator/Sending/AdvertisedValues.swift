@@ -3,23 +3,23 @@ import MynahProfiles
 
 /// The values of a device's advertisement that change over time.
 ///
-/// This type has no state: the values follow from the time since the device began, so that a run can be
-/// repeated.
+/// This type has no state: the values depend only on the time since the device's start, so runs are
+/// reproducible.
 struct AdvertisedValues: Sendable {
     private struct Entry: Sendable {
         var value: AdvertisedValue
         var generator: any ValueGenerator
 
-        /// The number of the value at a time, counted from 0.
+        /// Returns the number of the value at a time, counted from 0.
         func tick(at elapsed: Duration) -> Int64 { TickSchedule.number(at: elapsed, every: value.every) }
     }
 
     private var entries: [Entry] = []
 
-    /// No values.
+    /// Makes an empty list of values.
     init() {}
 
-    /// Makes the values of a profile; with the same `seed`, generated values are reproducible.
+    /// Makes the values of a profile; generated values depend only on `seed`.
     init(_ values: [AdvertisedValue], seed: UInt64, clockStart: Int64) {
         entries = values.enumerated().map { index, value in
             let run = GeneratorRun(
@@ -28,10 +28,10 @@ struct AdvertisedValues: Sendable {
         }
     }
 
-    /// Whether no value changes.
+    /// `true` if the advertisement has no changing values.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Puts the values of this time in their places, except where a change has other bytes.
+    /// Writes the values for a time into an advertisement, except those that `change` replaces.
     func fill(
         _ advertisement: inout Advertisement, at elapsed: Duration, _ variables: Variables,
         after change: AdvertisingChange, firstSet: String?
@@ -52,7 +52,7 @@ struct AdvertisedValues: Sendable {
         }
     }
 
-    /// The time of the next change of a value, or `nil` if there is none.
+    /// Returns the time of the next change of a value, or `nil` if no value changes.
     func next(after elapsed: Duration) -> Duration? {
         entries.map { $0.value.every * ($0.tick(at: elapsed) + 1) }.min()
     }

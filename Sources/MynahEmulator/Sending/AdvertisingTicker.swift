@@ -9,7 +9,7 @@ final class AdvertisingTicker {
     private let link: PlayerLink
     /// The task that wakes for the next value.
     private var sleeping: Task<Void, Never>?
-    /// The radio refused the last value: the next refusal is not reported again.
+    /// `true` if the radio refused the last value; another refusal is then not reported.
     private var isRefused = false
 
     init(of memory: DeviceMemory, _ link: PlayerLink) {
@@ -17,7 +17,7 @@ final class AdvertisingTicker {
         self.link = link
     }
 
-    /// The requested advertisement with its current values, or `nil` if the device does not advertise.
+    /// The requested advertisement with the current values, or `nil` if the device does not advertise.
     var advertisement: Advertisement? {
         guard var advertisement = memory.device.requestedAdvertisement else { return nil }
         memory.device.advertised.values.fill(
@@ -26,13 +26,14 @@ final class AdvertisingTicker {
         return advertisement
     }
 
-    /// Sleeps until the next value, unless no value changes.
+    /// Sleeps until the next change of a value, if there is one.
     func keepTicking() {
         isRefused = false
         sleep()
     }
 
-    /// Reports that the radio refused a value, unless it refused the one before, and sleeps until the next.
+    /// Handles a refusal by the radio: warns, unless it also refused the last value, and sleeps until the
+    /// next.
     func refused(_ error: RadioError) {
         if !isRefused {
             memory.events.warn(

@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Sends the values that requests have triggered, in order for each central, as far as there is room.
+/// Sends the values that requests have triggered, in order for each central, as the send queues allow.
 ///
 /// Belongs to the device's player, and runs on the phone's executor. A value is sent after the response to
 /// the request that triggered it.
@@ -11,12 +11,12 @@ final class AnswerSender {
     private let updates: UpdateSender
     private let link: PlayerLink
     private(set) var outbox = Outbox()
-    /// The values to be sent at a later time.
+    /// The values to send at a later time.
     private var later = LaterAnswers()
-    /// The task that wakes for the next of these values.
+    /// The task that wakes when the next value of `later` is due.
     private var sleeping: (task: Task<Void, Never>, until: Duration)?
     private var hasWarned = false
-    /// The attributes for which the lack of a subscriber was reported; that is reported once.
+    /// The attributes for which a missing subscription was reported, so that it is reported only once.
     private var unsubscribed: Set<AttributeKey> = []
 
     init(of memory: DeviceMemory, with updates: UpdateSender, _ link: PlayerLink) {
@@ -25,7 +25,7 @@ final class AnswerSender {
         self.link = link
     }
 
-    /// Sends a value to a central, now or after a delay; a central that is not subscribed receives nothing.
+    /// Sends a value to a central, now or after a delay, if the central is subscribed.
     func answer(
         _ value: [UInt8], of key: AttributeKey, to central: Central?, after delay: Duration,
         inPieces isInPieces: Bool
@@ -50,14 +50,16 @@ final class AnswerSender {
             "a central that is not subscribed to \(memory.table.name(of: key)) gets no answer on it")
     }
 
-    /// The centrals that get the values of an attribute; one `nil` for all if the radio cannot address one.
+    /// Returns the centrals that receive values of an attribute.
+    ///
+    /// A single `nil` means all subscribers, if the radio cannot address one of them.
     func targets(of key: AttributeKey) -> [Peer.ID?] {
         updates.targets(of: key).map { if case .central(let id) = $0 { id } else { nil } }
     }
 
-    /// Queues a value for a central, or for all if `central` is `nil`, as far as they are subscribed.
+    /// Queues a value for a subscribed central, or for all subscribers if `central` is `nil`.
     ///
-    /// Returns whether anybody is subscribed.
+    /// Returns whether there is a subscriber.
     @discardableResult
     func add(
         _ value: [UInt8], of key: AttributeKey, to central: Peer.ID? = nil, inPieces isInPieces: Bool = false
@@ -95,7 +97,7 @@ final class AnswerSender {
         memory.events.warn("answersDropped", "\(reason): some of its answers are dropped")
     }
 
-    /// Sends the values that are due and fit; for an app that does not run, they are sent when it runs again.
+    /// Sends the values that are due, as the send queues allow; an app sends them only while it runs.
     func deliver() {
         guard memory.canAct else { return }
         if later.next != nil { answerDue() }
@@ -109,7 +111,7 @@ final class AnswerSender {
         }
     }
 
-    /// Sends the values that fit, after the response to the current request.
+    /// Calls `deliver` after the response to the current request.
     func deliverLater() {
         link.emulator.enqueue { [index = link.index] in $0.player(index)?.sender.answers.deliver() }
     }
@@ -135,26 +137,26 @@ final class AnswerSender {
         sleeping = nil
     }
 
-    /// Forgets the values for a central whose link has ended.
+    /// Discards the values for a central whose link has ended.
     func forgetLink(of central: Central) {
         outbox.forget(central.id)
         later.forget(central.id)
         forgetUnaddressed()
     }
 
-    /// Forgets the values for a central that has unsubscribed; `central` is `nil` if the radio does not
+    /// Discards the values for a central that has unsubscribed; `central` is `nil` if the radio does not
     /// identify it.
     func unsubscribe(_ central: Central?, from key: AttributeKey) {
         if let central { outbox.forget(central.id, key) }
         forgetUnaddressed()
     }
 
-    /// Forgets values for all subscribers of attributes to which nobody is subscribed any more.
+    /// Discards the values for all subscribers of attributes that no longer have a subscriber.
     private func forgetUnaddressed() {
         outbox.forgetUnaddressed { updates.targets(of: $0).isEmpty }
     }
 
-    /// Forgets all values, and allows each problem to be reported again.
+    /// Discards all values, and allows each problem to be reported again.
     func clear() {
         outbox = Outbox()
         later = LaterAnswers()

@@ -4,11 +4,10 @@ import MynahFaults
 import MynahProfiles
 import MynahSupport
 
-/// Sends the values of a device: its ticks, the values that requests have triggered, and the values of its
-/// behaviors.
+/// Sends the values of a device: values with `every`, values that requests trigger, and values of behaviors.
 ///
-/// Ticks are sent first if a link has room for some values only. Belongs to the device's player, and runs on
-/// the phone's executor.
+/// If a link has space for only some of them, values with `every` are sent first. Belongs to the device's
+/// player, and runs on the phone's executor.
 final class DeviceSender {
     private let memory: DeviceMemory
     let updates: UpdateSender
@@ -32,13 +31,13 @@ final class DeviceSender {
         updates.room.signal()
     }
 
-    /// A central has confirmed an indication.
+    /// Handles the confirmation of an indication.
     func confirmed(_ central: Central?, _ attribute: AttributeKey) {
         memory.report(.confirmed, on: attribute, central)
         behaviors?.confirmed(central, attribute)
     }
 
-    /// A central's link has begun: its services act, and then the device's rules.
+    /// Handles a new link of a central: first the services act, and then the device's rules.
     func linkBegan(of central: Central, then rules: ReactionPlayer) {
         behaviors?.linkBegan(of: central)
         rules.linkBegan(of: central)
@@ -52,21 +51,22 @@ final class DeviceSender {
         updates.room.signal()
     }
 
-    /// Continues to send subscribed values, because the app runs again.
+    /// Continues to send values when the app runs again.
     func resume() {
         ticks.resume()
         answers.deliver()
         behaviors?.resume()
     }
 
-    /// Stops sending until the device continues.
+    /// Stops sending until `resume` is called.
     func stop() {
         ticks.stop()
         behaviors?.stop()
         updates.room.signal()
     }
 
-    /// Sends the newest values that waited for room, and continues with ticks.
+    /// Sends waiting values after a link has space again: the newest value of each attribute with `every`,
+    /// then the others.
     func roomAppeared() {
         ticks.roomAppeared()
         answers.deliver()

@@ -2,15 +2,15 @@ import Mynah
 import MynahCore
 import MynahProfiles
 
-/// The answers that are sent at a later time, the earliest first.
+/// The answers to send at a later time, earliest first.
 struct LaterAnswers {
-    /// A value, and the time of the device at which it is sent.
+    /// A value, and the device time at which it is sent.
     struct Answer {
         var due: Duration
         var value: [UInt8]
         var attribute: AttributeKey
         var central: Central?
-        /// `true` if a value that is too long for the link is sent in pieces.
+        /// `true` to send a value that is too long for the link in several notifications.
         var isInPieces = false
     }
 
@@ -20,7 +20,7 @@ struct LaterAnswers {
     /// The time of the next answer, or `nil` if there is none.
     var next: Duration? { answers.first?.due }
 
-    /// Adds an answer, after those that are due at the same time; returns `false` if too many wait already.
+    /// Adds an answer, after others for the same time; returns `false` if too many already wait.
     mutating func add(_ answer: Answer) -> Bool {
         guard room.take(answer.value.count, of: answer.central?.id) else { return false }
         var (low, high) = (0, answers.count)
@@ -40,28 +40,29 @@ struct LaterAnswers {
         return due
     }
 
-    /// Forgets the answers for a central whose link has ended.
+    /// Discards the answers for a central whose link has ended.
     mutating func forget(_ central: Peer.ID) {
         answers.removeAll { $0.central?.id == central }
         room.forget(central)
     }
 }
 
-/// The number and the total length of the values that wait for each central.
+/// The number and the total length of the values that are queued for each central.
 struct AnswerRoom {
     private struct Use {
         var count = 0
         var bytes = 0
     }
 
-    /// The largest number of bytes that wait for one central; the answers of a profile's rule have fewer.
+    /// The most bytes that may be queued for one central; the answers of one rule always fit.
     static let mostBytes = 1 << 20
 
     private var uses: [Peer.ID?: Use] = [:]
-    /// The number of centrals for which values wait.
+    /// The number of centrals for which values are queued.
     var centrals: Int { uses.count }
 
-    /// Reserves room for a value of a central, or of all; returns `false` if too many wait already.
+    /// Counts a value for a central, or for all if `central` is `nil`; returns `false` if too many are
+    /// queued.
     mutating func take(_ length: Int, of central: Peer.ID?) -> Bool {
         let use = uses[central] ?? Use()
         guard use.count < ProfileLimit.answers.count, use.bytes + length <= Self.mostBytes else {
@@ -71,12 +72,12 @@ struct AnswerRoom {
         return true
     }
 
-    /// Frees the room of a value that does not wait any more.
+    /// Removes a value from the count.
     mutating func release(_ length: Int, of central: Peer.ID?) {
         guard let use = uses[central] else { return }
         uses[central] = use.count == 1 ? nil : Use(count: use.count - 1, bytes: use.bytes - length)
     }
 
-    /// Frees the room of all values of a central.
+    /// Removes all values of a central from the count.
     mutating func forget(_ central: Peer.ID?) { uses[central] = nil }
 }

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The values of behaviors that wait for room, in order for each central.
+/// The values that wait for space in a link's send queue, in order for each central.
 struct Outbox {
     /// A value for one central, or for all subscribers if the radio cannot address one of them.
     struct Value: Equatable {
@@ -12,23 +12,24 @@ struct Outbox {
     private(set) var values: [Value] = []
     private var room = AnswerRoom()
 
-    /// Adds a value; returns `false` if too many wait already, because a central that writes but never makes
-    /// room must not fill the memory.
+    /// Adds a value; returns `false` if too many already wait.
+    ///
+    /// The limit keeps a central that writes but accepts no values from filling the memory.
     mutating func add(_ value: Value) -> Bool {
         guard room.take(value.bytes.count, of: value.central) else { return false }
         values.append(value)
         return true
     }
 
-    /// Whether a value of an attribute waits for a central, or for all subscribers.
+    /// Whether a value of an attribute waits for this central, or for all subscribers.
     func contains(_ attribute: AttributeKey, for central: Peer.ID) -> Bool {
         values.contains { $0.attribute == attribute && ($0.central == central || $0.central == nil) }
     }
 
-    /// Sends values as long as there is room; `send` returns `false` if there is none.
+    /// Sends values in order, until `send` returns `false` because a link has no space.
     mutating func deliver(_ send: (Value) -> Bool) {
         var full: Set<Peer.ID?> = []
-        // With one central, the first value without room ends it.
+        // With only one central, the first value without space ends the loop.
         let centrals = room.centrals
         var (kept, next): ([Value], Int) = ([], 0)
         while next < values.count, full.count < centrals {
@@ -44,17 +45,17 @@ struct Outbox {
         values.replaceSubrange(..<next, with: kept)
     }
 
-    /// Forgets the values for a central whose link has ended.
+    /// Discards the values for a central whose link has ended.
     mutating func forget(_ central: Peer.ID) {
         remove { $0.central == central }
     }
 
-    /// Forgets the values of an attribute for a central that has unsubscribed.
+    /// Discards the values of an attribute for a central that has unsubscribed.
     mutating func forget(_ central: Peer.ID, _ attribute: AttributeKey) {
         remove { $0.central == central && $0.attribute == attribute }
     }
 
-    /// Forgets values for all subscribers of attributes to which nobody is subscribed.
+    /// Discards the values for all subscribers of attributes that no longer have a subscriber.
     mutating func forgetUnaddressed(_ isUnsubscribed: (AttributeKey) -> Bool) {
         remove { $0.central == nil && isUnsubscribed($0.attribute) }
     }

@@ -1,14 +1,13 @@
 import MynahCore
 import MynahProfiles
 
-/// The times at which values with `every`, and those of recordings, are due.
+/// The times at which values with `every` and recorded values are due.
 ///
-/// Time begins at zero when the device starts.
+/// Time is zero when the device starts. Tick *n* of a value is due at *n* × its period, whether or not
+/// anyone is subscribed, so runs are reproducible. A recording begins with the first subscription.
 ///
-/// The schedule sends nothing itself: the emulator asks which tick is due, and reports sent ticks. Tick *n*
-/// of a value is due at *n* × its period after the start, whether or not anyone is subscribed, so that a run
-/// can be repeated. A recording begins with the first subscription. Ticks that were missed since the last
-/// sent one are sent one by one.
+/// The schedule sends nothing: the caller asks for the tick that is due, and reports the ticks that it has
+/// sent. Ticks that were missed since the last sent one are sent one by one.
 struct TickSchedule {
     struct Tick: Hashable {
         var attribute: AttributeKey
@@ -36,7 +35,7 @@ struct TickSchedule {
 
     private var entries: [AttributeKey: Entry] = [:]
 
-    /// The earliest tick that has not been sent; of two at the same time, that of the attribute defined
+    /// The earliest tick that has not been sent; of two for the same time, that of the attribute defined
     /// first.
     var earliest: Tick? {
         var found: Tick?
@@ -52,14 +51,14 @@ struct TickSchedule {
         return found
     }
 
-    /// Begins the ticks of an attribute at `now`: the first is the next one due after it.
+    /// Starts the ticks of an attribute; the first is the next one that is due after `now`.
     mutating func start(_ attribute: AttributeKey, every period: Duration, now: Duration) {
         guard entries[attribute] == nil else { return }
         entries[attribute] = Entry(
             times: .every(period), next: Self.number(at: now, every: period) + 1)
     }
 
-    /// Begins a recording at `now`, unless it is running already.
+    /// Starts a recording at `now`, unless it is already running.
     mutating func start(_ attribute: AttributeKey, _ recording: RecordedValues, now: Duration) {
         guard entries[attribute] == nil else { return }
         entries[attribute] = Entry(times: .recorded(recording, since: now), next: 1)
@@ -72,15 +71,16 @@ struct TickSchedule {
     /// The attributes whose ticks are scheduled.
     var attributes: [AttributeKey] { entries.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Notes that the earliest tick was sent.
+    /// Records that the earliest tick was sent.
     mutating func sent(_ tick: Tick) {
         entries[tick.attribute]?.next = tick.number + 1
     }
 
-    /// The number of complete periods at a time.
+    /// Returns the number of complete periods at a time.
     static func number(at time: Duration, every period: Duration) -> Int64 {
         guard time > .zero, period > .zero else { return 0 }
-        // Whole nanoseconds: a Duration's quotient is a Double, which would lose ticks after some days.
+        // Integers of nanoseconds: the quotient of two Durations is a Double, which would lose ticks after
+        // days.
         return nanoseconds(time) / max(1, nanoseconds(period))
     }
 
@@ -95,7 +95,7 @@ extension Duration {
         let (seconds, attoseconds) = duration.components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         let product = nanoseconds.multipliedReportingOverflow(by: count)
-        // 292 years: no device runs that long, but a period from a file must not trap.
+        // 292 years: no device runs that long, but a period from a file must not cause a trap.
         return .nanoseconds(product.overflow ? .max : product.partialValue)
     }
 }

@@ -43,7 +43,7 @@ final class TickSender {
         }
     }
 
-    /// Continues to send subscribed values, because the app runs again.
+    /// Continues to send values with `every` when the app runs again.
     func resume() {
         let ticking = memory.table.entries.filter { $0.value.every != nil || $0.value.recording != nil }.keys
             .sorted { $0.rawValue < $1.rawValue }
@@ -85,7 +85,7 @@ final class TickSender {
         keepTicking()
     }
 
-    /// Sends a tick's value to each target; a link without room receives that value, or a newer one, later.
+    /// Sends a tick's value to each target; a link without space receives this value or a newer one later.
     private func send(_ tick: TickSchedule.Tick, _ value: [UInt8], _ now: Duration) {
         var isSent = false
         var receivers: [Peer.ID] = []
@@ -103,7 +103,7 @@ final class TickSender {
                 case true?:
                     isSent = true
                     receivers.append(central)
-                    // An older value that waited is out of date.
+                    // An older value that waited is obsolete.
                     ticker.forget(tick.attribute, of: central)
                 case false?:
                     if ticker.wait(value, of: tick, for: central, now: now) {
@@ -119,7 +119,7 @@ final class TickSender {
         updates.reportNotified(value, of: tick.attribute, among: receivers, tick: tick.number)
     }
 
-    /// Sends the newest values that waited for room, and continues with ticks.
+    /// Sends the newest waiting values after a link has space again, and continues with ticks.
     func roomAppeared() {
         ticker.unblock()
         for central in ticker.fullLinks {
@@ -137,8 +137,9 @@ final class TickSender {
 
     // MARK: Reports
 
-    /// Warns that the radio is too slow for values for all subscribers, which are never dropped and so stay
-    /// late.
+    /// Warns that the radio is too slow for values that are sent to all subscribers at once.
+    ///
+    /// These values are never dropped, so the delay remains.
     private func reportBehind() {
         memory.events.warn(
             "notificationsBehind",

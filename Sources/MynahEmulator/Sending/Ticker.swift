@@ -1,11 +1,11 @@
 import MynahCore
 import MynahProfiles
 
-/// Decides which values with `every` are due, and which wait for room on a link.
+/// Decides which values with `every` are due, and which wait for space in a link's send queue.
 ///
-/// This type does not use the radio: the player sends the due values to each target and reports the result. A
-/// link without room does not delay other links. When it has room again, it receives only the newest value of
-/// each attribute.
+/// This type does not use the radio: the player sends the due values to each target and reports the result.
+/// A link without space does not delay other links. When it has space again, it receives only the newest
+/// value of each attribute.
 struct Ticker {
     /// The recipients of a value in one call.
     enum Target: Hashable {
@@ -14,7 +14,7 @@ struct Ticker {
         case central(Peer.ID)
     }
 
-    /// A value that waits for room.
+    /// A value that waits for space in a link's send queue.
     struct Waiting: Equatable {
         var attribute: AttributeKey
         var value: [UInt8]
@@ -22,27 +22,27 @@ struct Ticker {
         var tick: Int64
     }
 
-    /// A link that has refused a value.
+    /// A link that has refused a value because its send queue was full.
     private struct Link {
         /// The newest value of each attribute that waits; empty if the link has room again.
         var waiting: [Waiting]
-        /// The last time that the link refused a value, or that a waiting value was replaced.
+        /// The last time that the link refused a value.
         var behind: Duration
     }
 
-    /// The time without a refusal after which a link has recovered, so that a later delay is reported again.
+    /// The time without a refusal after which a new delay of a link is reported again.
     static let recovery = Duration.seconds(1)
 
     private var schedule = TickSchedule()
     private var links: [Peer.ID: Link] = [:]
-    /// Whether a value for all subscribers found no room.
+    /// `true` while a value for all subscribers waits for space.
     private var isBlocked = false
     private var isBehindReported = false
 
-    /// The attributes whose ticks are sent.
+    /// The attributes with scheduled ticks.
     var attributes: [AttributeKey] { schedule.attributes }
 
-    /// The time of the next tick, or `nil` if there is none, or if it has to wait for room.
+    /// The time of the next tick, or `nil` if there is none or if a value for all subscribers waits.
     var next: Duration? { isBlocked ? nil : schedule.earliest?.due }
 
     mutating func start(_ attribute: AttributeKey, every period: Duration, now: Duration) {
@@ -64,15 +64,15 @@ struct Ticker {
 
     // MARK: Ticks
 
-    /// Returns the next tick if it is due.
+    /// Returns the next tick if it is due, or `nil`.
     func due(at now: Duration) -> TickSchedule.Tick? {
         guard !isBlocked, let tick = schedule.earliest, tick.due <= now else { return nil }
         return tick
     }
 
-    /// Returns the next tick that is due, with the value that it sends.
+    /// Returns the next tick that is due, with the value to send.
     ///
-    /// An attribute that is no longer in the table is dropped; the ticks of all others continue.
+    /// Stops the ticks of attributes that are no longer in the table.
     mutating func due(at now: Duration, in table: AttributeTable) -> (
         tick: TickSchedule.Tick, value: [UInt8]
     )? {
@@ -83,18 +83,17 @@ struct Ticker {
         return nil
     }
 
-    /// Notes that a tick was sent.
+    /// Records that a tick was sent.
     mutating func sent(_ tick: TickSchedule.Tick) {
         schedule.sent(tick)
     }
 
-    /// Notes that a value for all subscribers found no room: it and all later ticks wait, and none is
-    /// skipped.
+    /// Pauses all ticks, because a value for all subscribers found no space; no tick is skipped.
     mutating func block() {
         isBlocked = true
     }
 
-    /// Returns whether to warn that all subscribers are late: once, after a delay of one second.
+    /// Returns `true` once if the values for all subscribers are more than a second late.
     mutating func isNewlyBehind(_ delay: Duration) -> Bool {
         guard delay > .seconds(1), !isBehindReported else { return false }
         isBehindReported = true
@@ -103,9 +102,10 @@ struct Ticker {
 
     // MARK: Links without room
 
-    /// Adds a value that waits for room on a central's link, in place of an earlier one of its attribute.
+    /// Stores a value that waits for space on a central's link, in place of an earlier value of its
+    /// attribute.
     ///
-    /// Returns whether to warn, which happens once until the link has recovered.
+    /// Returns `true` if the caller must warn: once, until the link has recovered.
     mutating func wait(
         _ value: [UInt8], of tick: TickSchedule.Tick, for central: Peer.ID, now: Duration
     ) -> Bool {
@@ -122,33 +122,33 @@ struct Ticker {
         return isNew
     }
 
-    /// Continues the ticks for all subscribers, because there is room again.
+    /// Continues the paused ticks, because there is space again.
     mutating func unblock() {
         isBlocked = false
     }
 
-    /// The centrals whose values wait.
+    /// The centrals for which values wait.
     var fullLinks: [Peer.ID] {
         links.filter { !$0.value.waiting.isEmpty }.keys.sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// The next value for a central's link, or `nil` if none waits.
+    /// Returns the next value for a central's link, or `nil` if none waits.
     func waiting(for central: Peer.ID) -> Waiting? {
         links[central]?.waiting.first
     }
 
-    /// Notes that the link accepted the first waiting value.
+    /// Removes the first waiting value, which the link has accepted.
     mutating func took(_ central: Peer.ID) {
         guard links[central]?.waiting.isEmpty == false else { return }
         links[central]?.waiting.removeFirst()
     }
 
-    /// Forgets the waiting value of an attribute for a central that is no longer subscribed.
+    /// Discards the waiting value of an attribute for a central that is no longer subscribed.
     mutating func forget(_ attribute: AttributeKey, of central: Peer.ID) {
         links[central]?.waiting.removeAll { $0.attribute == attribute }
     }
 
-    /// Forgets a central whose link has ended.
+    /// Discards the state of a central whose link has ended.
     mutating func forget(_ central: Peer.ID) {
         links[central] = nil
     }

@@ -8,14 +8,14 @@ import MynahSupport
 ///
 /// Belongs to the device's player, and runs on the phone's executor.
 final class UpdateSender {
-    /// Signalled when there may be room again, or when the last central that was waited for has left.
+    /// The signal that is sent when a link may have space again, or when a central leaves.
     let room = ChangeSignal()
     private let memory: DeviceMemory
-    /// Attributes whose value was reported to be too long.
+    /// The attributes for which a value was reported as too long.
     private var tooLong: Set<AttributeKey> = []
-    /// The last sent value as changed by faults, or `nil` if no faults are configured.
+    /// The last sent value as faults have changed it, or `nil` if no faults are possible.
     private let made: Lock<[DeliveredValue]>?
-    /// The values that faults have changed, and that have not been reported yet.
+    /// The values changed by faults that were not reported yet.
     private var faulted: [DeliveredValue] = []
 
     init(of memory: DeviceMemory, faulted: Lock<[DeliveredValue]>?) {
@@ -28,7 +28,7 @@ final class UpdateSender {
         tooLong = []
     }
 
-    /// The recipients of a value: each central separately if the radio can address a single one.
+    /// Returns the recipients of a value: each central separately if the radio can address a single one.
     func targets(of attribute: AttributeKey) -> [Ticker.Target] {
         guard let subscribers = memory.manager?.access.subscribers(of: attribute) else { return [] }
         guard !subscribers.hasUnnamed, subscribers.areAddressable else {
@@ -37,7 +37,7 @@ final class UpdateSender {
         return subscribers.named.map { .central($0) }
     }
 
-    /// Sends a value; returns whether there was room, or `nil` if the value could not be sent at all.
+    /// Sends a value; returns whether the link accepted it, or `nil` if the value could not be sent at all.
     func send(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID?) -> Bool? {
         guard let manager = memory.manager else { return nil }
         do throws(RadioError) {
@@ -46,7 +46,7 @@ final class UpdateSender {
             noteFaults()
             return hasRoom
         } catch {
-            // Once for each attribute: at a thousand a second it would bury everything else.
+            // Reported once for each attribute: a thousand messages a second would hide everything else.
             if tooLong.insert(attribute).inserted {
                 reportError(error.description, on: attribute)
             }
@@ -54,7 +54,7 @@ final class UpdateSender {
         }
     }
 
-    /// Sends a value to one subscriber or to all of them, without reporting it.
+    /// Sends a value to one subscriber or to all of them, without an event.
     func offer(
         _ value: [UInt8], of attribute: AttributeKey, to central: Central.ID?
     ) -> Result<SendResult, RadioError> {
@@ -70,7 +70,7 @@ final class UpdateSender {
         }
     }
 
-    /// Notes the changes that faults made to the last sent value, once.
+    /// Moves the changes that faults made to the last sent value into `faulted`.
     private func noteFaults() {
         guard let made else { return }
         faulted += made.withLock { made in
@@ -79,7 +79,7 @@ final class UpdateSender {
         }
     }
 
-    /// Reports that a woken app sends a value of another attribute than it was woken for.
+    /// Reports extraneous work if a woken app sends a value of an attribute that did not wake it.
     func noteExtraneous(_ attribute: AttributeKey) {
         guard memory.appSide.isNewlyExtraneous(attribute) else { return }
         memory.appSide.app?.access.noteExtraneousWork(on: attribute)
@@ -87,12 +87,11 @@ final class UpdateSender {
 
     // MARK: Reports
 
-    /// Reports a value that was sent to one central or to several; a value with `every` has the number of its
-    /// tick.
+    /// Reports a value that was sent to one or several centrals; `tick` is the tick number of a value with
+    /// `every`.
     ///
-    /// A central that receives something else, because its link cut the value or a fault changed it, gets an
-    /// event of its own with the received bytes. A central that receives nothing because of a fault gets no
-    /// event.
+    /// A central that receives other bytes, because its link cut the value or a fault changed it, gets a
+    /// separate event with those bytes. A central that receives nothing because of a fault gets no event.
     func reportNotified(
         _ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil,
         among receivers: [Peer.ID] = [], tick: Int64? = nil
@@ -107,13 +106,13 @@ final class UpdateSender {
                 $0.length = length
             }
         }
-        // Every link carries this.
+        // A value this short fits on every link.
         if faulted.isEmpty, value.count <= GATT.defaultMTU - GATT.notificationHeaderLength {
             return report(value, to: central.flatMap(named))
         }
         let all = central.map { [$0] } ?? (receivers.isEmpty ? faulted.compactMap(\.central) : receivers)
         guard !all.isEmpty else {
-            // The radio does not say who receives it.
+            // The radio does not report the recipients.
             if let bytes = faulted.isEmpty ? value : faulted[0].bytes { report(bytes, to: nil) }
             return
         }
@@ -125,13 +124,13 @@ final class UpdateSender {
         }
     }
 
-    /// The parts of a value that a central receives; empty if a fault drops the value.
+    /// Returns the parts of a value that a central receives; empty if a fault drops the value.
     ///
-    /// The second result is the full length if the link cuts the value.
+    /// `length` is the full length if the link cuts the value, and `nil` otherwise.
     private func parts(
         of value: [UInt8], for central: Peer.ID, _ faulted: [DeliveredValue], isInPieces: Bool
     ) -> [(central: Peer.ID, bytes: [UInt8], length: Int?)] {
-        // A radio that does not name its subscribers gives all of them the same.
+        // A radio that does not identify its subscribers sends all of them the same bytes.
         let changed = faulted.first { $0.central == central || $0.central == nil }
         guard let sent = changed.map(\.bytes) ?? value else { return [] }
         guard let room = memory.manager?.access.room(for: central), room < sent.count else {

@@ -1,12 +1,12 @@
 import MynahCore
 import MynahProfiles
 
-/// A service of a device, with a behavior that does more than keep its values.
+/// A service of a device with a behavior beyond storing values.
 struct BehavingService: Sendable {
     var behavior: any ServiceBehavior
-    /// The keys of the characteristics, by the names that the behavior uses.
+    /// The keys of the characteristics, by the names that the behavior uses for them.
     ///
-    /// If several characteristics have one name, the first counts.
+    /// If several characteristics have the same name, the first is used.
     var attributes: [BluetoothUUID: AttributeKey] = [:]
     /// The tick intervals of characteristics, if they differ from one second.
     var intervals: [BluetoothUUID: Duration] = [:]
@@ -47,10 +47,10 @@ struct BehavingService: Sendable {
         intervals[name] = characteristic.every
     }
 
-    /// Whether the behavior may change the characteristic's value, so that the radio must ask for it.
+    /// Whether the behavior may change the characteristic's value, so that the radio must ask at each read.
     func changes(_ characteristic: BluetoothUUID) -> Bool { behavior.changed.contains(characteristic) }
 
-    /// Whether the behavior alone sends the characteristic's value.
+    /// Whether only the behavior sends the characteristic's value.
     func sends(_ characteristic: BluetoothUUID) -> Bool { behavior.sent.contains(characteristic) }
 
     func rekeyed(_ mapping: [AttributeKey: AttributeKey]) -> BehavingService {

@@ -25,7 +25,7 @@ struct FitnessCommand: Hashable, Sendable {
         case spinDown = 0x13
         case targetCadence = 0x14
 
-        /// The bit of the target setting features that the command requires, or `nil` if it requires none.
+        /// The bit of the Target Setting Features that the command requires, or `nil` if it requires none.
         var feature: UInt32? {
             switch self {
             case .requestControl, .reset, .start, .stop: nil
@@ -64,7 +64,7 @@ struct FitnessCommand: Hashable, Sendable {
             }
         }
 
-        /// The opcode of the status that reports the command's execution, or `nil` if no status does.
+        /// The opcode of the Fitness Machine Status that reports the command, or `nil` if there is none.
         var status: UInt8? {
             switch self {
             case .requestControl, .spinDown: nil
@@ -79,7 +79,7 @@ struct FitnessCommand: Hashable, Sendable {
             }
         }
 
-        /// The characteristic with the range of valid parameters, or `nil` if there is none.
+        /// The characteristic with the supported range of the parameter, or `nil` if there is none.
         var range: BluetoothUUID? {
             switch self {
             case .targetSpeed: "2AD4"
@@ -94,9 +94,9 @@ struct FitnessCommand: Hashable, Sendable {
         /// Whether the parameter is signed.
         var isSigned: Bool { self == .targetInclination || self == .targetPower }
 
-        /// The fields of the machine's data that follow the target.
+        /// The fields of the machine's data that follow the target value, or `nil` if the command sets none.
         ///
-        /// `step` is the value of the integer 1 of the parameter, in the field's unit.
+        /// `step` is the unit of the parameter, in the unit of the fields.
         var target: (fields: [String], step: Double)? {
             switch self {
             case .targetSpeed: (["instantaneousSpeed"], 0.01)
@@ -121,7 +121,7 @@ struct FitnessCommand: Hashable, Sendable {
     let opcode: Opcode
     let parameter: [UInt8]
 
-    /// Returns an integer of one, two or three octets from the parameter.
+    /// Returns an integer of one to three octets from the parameter.
     func integer(at offset: Int, octets: Int, isSigned: Bool) -> Int {
         Self.integer(parameter[offset..<offset + octets], isSigned: isSigned)
     }
@@ -135,7 +135,7 @@ struct FitnessCommand: Hashable, Sendable {
     /// The whole parameter as an integer.
     var integer: Int { Self.integer(parameter, isSigned: opcode.isSigned) }
 
-    /// Whether the parameter has the right length and is in the machine's range.
+    /// Whether the parameter has the right length and is within the machine's range.
     func isValid(within range: [UInt8]?) -> Bool {
         guard parameter.count == opcode.octets else { return false }
         switch opcode {
@@ -143,9 +143,9 @@ struct FitnessCommand: Hashable, Sendable {
         case .wheelCircumference: return integer > 0
         default:
             guard let range, !range.isEmpty, range.count.isMultiple(of: 3) else { return true }
-            // A range has a minimum, a maximum and an increment of one size. The resistance level has one
-            // octet in the SIG's files, but two and a sign in Fitness Machine Service 1.0, Wireshark and
-            // trainers.
+            // A range has a minimum, a maximum and an increment, which have the same size. The resistance
+            // level has one octet in the SIG's files, but a signed integer of two octets in Fitness Machine
+            // Service 1.0, in Wireshark and in trainers.
             let size = range.count / 3
             let isSigned = opcode.isSigned || opcode == .targetResistance && size == 2
             let low = Self.integer(range[..<size], isSigned: isSigned)

@@ -9,7 +9,7 @@ struct FitnessMachine: ServiceBehavior {
     static let feature: BluetoothUUID = "2ACC"
     static let controlPoint: BluetoothUUID = "2AD9"
     static let status: BluetoothUUID = "2ADA"
-    /// The characteristics Treadmill Data, Rower Data and Indoor Bike Data.
+    /// The characteristics with the machine's data: Treadmill Data, Rower Data and Indoor Bike Data.
     static let data: [BluetoothUUID] = ["2ACD", "2AD1", "2AD2"]
     /// The fields that are 0 while the training is stopped or paused.
     private static let moving = [
@@ -19,7 +19,8 @@ struct FitnessMachine: ServiceBehavior {
     /// The opcode of the response to a command.
     private static let response: UInt8 = 0x80
 
-    /// A spin-down, which calibrates a trainer: the user rides fast, stops pedaling, and lets the wheel roll.
+    /// A spin-down, which calibrates a trainer: the user rides fast, stops pedaling, and lets the wheel
+    /// roll.
     private enum SpinDown {
         case riding(until: Duration)
         case rolling(until: Duration)
@@ -45,7 +46,7 @@ struct FitnessMachine: ServiceBehavior {
     private(set) var controller: Peer.ID?
     private var isMoving = true
     private var targets: [String: Double] = [:]
-    /// The changes of the data, by field.
+    /// The changes of the data, by the name of the field.
     private var changes: [String: FieldChange] = [:]
     private var spinDown: SpinDown?
 
@@ -133,8 +134,9 @@ struct FitnessMachine: ServiceBehavior {
         return (speeds?.value.number ?? 0) / 3.6
     }
 
-    /// Makes a field approach its target from its current number, or 0 while the training is stopped or
-    /// paused.
+    /// Makes a field approach its target from its current number.
+    ///
+    /// While the training is stopped or paused, the target of a field in `moving` is 0.
     private mutating func approach(_ name: String, _ service: some ServiceState) {
         for data in Self.data {
             guard let field = service.fields(of: data).first(where: { $0.name == name }),

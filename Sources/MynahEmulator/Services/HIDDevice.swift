@@ -3,17 +3,17 @@ import MynahProfiles
 
 /// The HID service of a keyboard, a mouse or a gamepad (HID Service Specification 1.0).
 ///
-/// Each central has its own protocol mode, which is the report protocol when it connects. Keys that a test
-/// types are sent to each central in the reports of its mode.
+/// Each central has its own protocol mode, which is report protocol when it connects. Typed keys are sent to
+/// each central in the reports of its mode.
 struct HIDDevice: ServiceBehavior {
     static let bootKeyboardInput: BluetoothUUID = "2A22"
     static let bootKeyboardOutput: BluetoothUUID = "2A32"
     static let reportMap: BluetoothUUID = "2A4B"
     static let controlPoint: BluetoothUUID = "2A4C"
-    /// The name of the first input report.
+    /// The behavior's name for the first input report.
     static let report: BluetoothUUID = "2A4D"
     static let protocolMode: BluetoothUUID = "2A4E"
-    /// The name of the first output report here.
+    /// The behavior's name for the first output report.
     ///
     /// On the air, an output report has the same UUID as an input report.
     static let outputReport: BluetoothUUID = "00022A4D-0000-1000-8000-00805F9B34FB"
@@ -34,12 +34,14 @@ struct HIDDevice: ServiceBehavior {
 
     let handled = [controlPoint, protocolMode, outputReport, bootKeyboardOutput]
     let changed = [report, bootKeyboardInput]
-    /// The centrals in boot protocol mode, in the order in which they chose it.
+    /// The centrals in boot protocol mode, in the order in which they selected it.
     private(set) var bootCentrals: [Peer.ID] = []
-    /// The keystrokes that are not sent yet.
+    /// The keystrokes that were not sent yet.
     private var typing = KeyQueue()
 
-    /// Returns the name of a characteristic: that of a report depends on the type in its Report Reference.
+    /// Returns the behavior's name for a characteristic.
+    ///
+    /// The name of a report depends on the report type in its Report Reference descriptor.
     func name(of characteristic: Profile.Characteristic) -> BluetoothUUID {
         guard characteristic.uuid == Self.report else { return characteristic.uuid }
         let reference = characteristic.descriptors.first { $0.uuid == Self.reportReference }?.value
@@ -57,15 +59,15 @@ struct HIDDevice: ServiceBehavior {
 
     // MARK: Requests
 
-    /// Carries out a write; an unknown number gets the error 0x06, and a wrong length 0x0D.
+    /// Carries out a write; an unknown command gets the error 0x06, and a wrong length the error 0x0D.
     ///
-    /// The specification has no errors of its own.
+    /// The specification defines no errors of its own.
     mutating func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
         let outputs = [Self.outputReport, Self.bootKeyboardOutput]
         let isOutput = outputs.contains(characteristic)
-        // A report without a value in the profile takes any length.
+        // A report without a value in the profile accepts any length.
         let length = isOutput ? service.value(of: characteristic)?.count : 1
         guard value.count == length || length == 0 else { throw .invalidAttributeValueLength }
         if isOutput {
@@ -97,17 +99,17 @@ struct HIDDevice: ServiceBehavior {
 
     // MARK: Typing
 
-    /// The reason why no key can be typed.
+    /// The reason that no key can be typed.
     enum Refusal: Error, Equatable {
         /// The device's reports are not those of a keyboard.
         case isNoKeyboard
         /// No central is subscribed to the report of its protocol mode.
         case hasNoHost
-        /// Too many reports wait to be sent, namely this number.
+        /// Too many reports already wait to be sent; their number is given.
         case isTyping(Int)
     }
 
-    /// Types keys: presses and releases each of them in order.
+    /// Presses and releases each key in order.
     mutating func type(
         _ strokes: [KeyStroke], every gap: Duration, _ service: some ServiceState
     ) throws(Refusal) {
@@ -137,19 +139,19 @@ struct HIDDevice: ServiceBehavior {
     }
 }
 
-/// Keyboard reports, each of which is sent at its time.
+/// The queue of keyboard reports, each of which is sent at its time.
 private struct KeyQueue {
-    /// The most waiting reports.
+    /// The most reports in the queue.
     private static let longest = 16_384
 
     private var reports: ArraySlice<(bytes: [UInt8], gap: Duration)> = []
-    /// The earliest time of the next report.
+    /// The earliest time at which the next report may be sent.
     private var start = Duration.zero
 
     var count: Int { reports.count }
     var due: Duration? { reports.isEmpty ? nil : start }
 
-    /// Adds a press and a release for each key, or returns `false` if too many reports wait.
+    /// Queues a press and a release for each key; returns `false` if the queue would be too long.
     mutating func add(_ strokes: [KeyStroke], every gap: Duration, at now: Duration) -> Bool {
         guard reports.count + 2 * strokes.count <= Self.longest else { return false }
         start = max(start, now)
@@ -160,7 +162,7 @@ private struct KeyQueue {
         return true
     }
 
-    /// Removes and returns the next report, or returns `nil` if its time has not come.
+    /// Removes and returns the next report if its time has come, or returns `nil`.
     mutating func next(at now: Duration) -> [UInt8]? {
         guard start <= now, let report = reports.popFirst() else { return nil }
         start = now + report.gap

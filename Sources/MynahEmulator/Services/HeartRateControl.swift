@@ -1,7 +1,7 @@
 import MynahCore
 import MynahValues
 
-/// The Heart Rate Control Point (Heart Rate Service 1.0, 3.3): the command 01 resets Energy Expended.
+/// The Heart Rate Control Point, whose command 01 resets Energy Expended (Heart Rate Service 1.0, 3.3).
 struct HeartRateControl: ServiceBehavior {
     static let measurement: BluetoothUUID = "2A37"
     static let controlPoint: BluetoothUUID = "2A39"
@@ -20,7 +20,8 @@ struct HeartRateControl: ServiceBehavior {
 }
 
 extension ServiceState {
-    /// Makes a counter of the value continue from a number, if the value has that counter.
+    /// Returns the effect that makes a counter of the value continue from `number`; empty without such a
+    /// field.
     func shift(
         _ field: String, of characteristic: BluetoothUUID, to number: Double, below modulus: Double
     ) -> [ServiceEffect] {

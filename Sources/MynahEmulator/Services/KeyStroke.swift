@@ -2,9 +2,9 @@ import MynahSupport
 
 /// A key of a keyboard, with the modifiers that are held (HID Usage Tables 1.5, 10).
 struct KeyStroke: Hashable, Sendable {
-    /// The usage of the key.
+    /// The usage ID of the key.
     var usage: UInt8
-    /// The modifiers, as the bits of a report.
+    /// The modifiers, as in the first octet of a report.
     var modifiers: UInt8 = 0
 
     /// The length of a keyboard's input report in the boot protocol (HID 1.11, B.1).
@@ -12,13 +12,13 @@ struct KeyStroke: Hashable, Sendable {
     /// The report of a keyboard on which no key is pressed.
     static let released = [UInt8](repeating: 0, count: reportLength)
 
-    /// The report while the key is pressed: the modifiers, a reserved octet, and up to six keys.
+    /// The report while the key is pressed: the modifiers, a reserved octet, and up to six usage IDs.
     var report: [UInt8] { [modifiers, 0, usage, 0, 0, 0, 0, 0] }
 }
 
-/// The keys of a US keyboard.
+/// The keys of a keyboard with the US layout.
 enum USKeyboard {
-    /// The error for a character that no key makes.
+    /// The error for a character that the keyboard cannot type.
     struct Problem: Error, Equatable {
         /// The character without a key.
         var character: Character
@@ -36,7 +36,7 @@ enum USKeyboard {
 
     private static let leftShift: UInt8 = 0x02
 
-    /// The keys by rows of successive usages: the usage of the first key, the modifiers, and the characters.
+    /// The keys, in rows of consecutive usage IDs: the first usage ID, the modifiers, and the characters.
     private static let rows: [(first: UInt8, modifiers: UInt8, characters: String)] = [
         (0x04, 0, "abcdefghijklmnopqrstuvwxyz"),
         (0x04, leftShift, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),

@@ -1,14 +1,14 @@
 import MynahProfiles
 
-/// A date and a time in the seven octets of the SIG's Date Time (GATT Specification Supplement), with its
-/// seconds since 1970.
+/// A date and time in the seven octets of the SIG's Date Time (GATT Specification Supplement).
+///
+/// `seconds` is the same time in seconds since 1970.
 struct OctetDate: Hashable, Sendable {
     static let octets = 7
 
     let seconds: Int64
 
-    /// Parses seven octets; returns `nil` for another length, and for a date that does not exist or is not
-    /// known.
+    /// Parses seven octets; returns `nil` for another length, and for an invalid or unknown date.
     init?(_ bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         guard bytes.count == Self.octets else { return nil }
@@ -20,7 +20,7 @@ struct OctetDate: Hashable, Sendable {
         self.seconds = seconds
     }
 
-    /// Makes the date at a number of seconds since 1970-01-01, limited to years with four digits.
+    /// Makes the date from seconds since 1970-01-01, limited to the years with four digits.
     init(seconds: Int64) {
         self.seconds = min(max(seconds, CivilTime.first), CivilTime.last)
     }

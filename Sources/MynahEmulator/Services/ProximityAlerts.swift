@@ -1,12 +1,12 @@
 import MynahCore
 
-/// The reason why a device begins or ends an alert, as its events report it.
+/// The reason that a device starts or ends an alert, as in events.
 ///
-/// The level is 0 for no alert, 1 for a mild and 2 for a high one (Alert Level).
+/// The level is 0 for no alert, 1 for a mild alert, and 2 for a high alert (Alert Level).
 enum AlertCause: String, Hashable, Sendable {
     /// The link was lost.
     case linkLoss
-    /// The link was established again after it was lost.
+    /// The lost link was established again.
     case connection
     /// A central wrote the level.
     case write
@@ -14,11 +14,11 @@ enum AlertCause: String, Hashable, Sendable {
     case disconnection
 }
 
-/// The values of the Alert Level characteristic, which two services have.
+/// The values of the Alert Level characteristic, which both services have.
 enum AlertLevel {
     static let uuid: BluetoothUUID = "2A06"
 
-    /// Returns the level in a written value, or throws an error if it is invalid.
+    /// Returns the level in a written value; throws an error if the value is invalid.
     static func of(_ value: [UInt8]) throws(ATTError) -> UInt8 {
         guard value.count == 1 else { throw .invalidAttributeValueLength }
         guard value[0] <= 2 else { throw .valueNotAllowed }
@@ -26,8 +26,9 @@ enum AlertLevel {
     }
 }
 
-/// Link Loss Service 1.0.1: a lost link raises an alert with the level that the central set, and a new link
-/// ends it.
+/// Link Loss Service 1.0.1: a lost link starts an alert at the level that the central set.
+///
+/// A new link of the central ends the alert.
 struct LinkLoss: ServiceBehavior {
     let handled = [AlertLevel.uuid]
     private var isRaised = false
@@ -58,8 +59,9 @@ struct LinkLoss: ServiceBehavior {
     }
 }
 
-/// Immediate Alert Service 1.0: an alert has the level that a central wrote, until the next write or the end
-/// of its link.
+/// Immediate Alert Service 1.0: a write of a level starts an alert.
+///
+/// The alert ends with the next write, or with the link of the central.
 struct ImmediateAlert: ServiceBehavior {
     let handled = [AlertLevel.uuid]
     /// The central that wrote the level of the alert.

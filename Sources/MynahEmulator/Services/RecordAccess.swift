@@ -1,8 +1,8 @@
 import MynahCore
 
-/// The stored records of a meter, and the control point that reports, counts and deletes them.
+/// The stored records of a meter, with the control point that reports, counts and deletes them.
 ///
-/// Each record is the value of a tick. A report sends its records one by one, and then the response.
+/// Each record is the value at one tick. A report sends its records one by one, and then the response.
 struct RecordAccess: ServiceBehavior {
     static let controlPoint: BluetoothUUID = "2A52"
 
@@ -20,7 +20,7 @@ struct RecordAccess: ServiceBehavior {
 
     let handled = [controlPoint]
     let service: RecordedService
-    /// The number of records that are stored at the start.
+    /// The number of records that are stored at the device's start.
     let count: Int
     private(set) var records: [StoredRecord] = []
     private var reports: [Peer.ID: Report] = [:]

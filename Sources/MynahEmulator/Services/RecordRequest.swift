@@ -23,7 +23,7 @@ struct RecordRequest: Hashable, Sendable {
         case operandNotSupported = 9
     }
 
-    /// The error for a request that is answered at once, with its result code.
+    /// The error for a request that is refused at once, with the result code of the response.
     struct Refusal: Error, Hashable {
         var response: Response
     }
@@ -33,7 +33,7 @@ struct RecordRequest: Hashable, Sendable {
         case all
         case first
         case last
-        /// The records between two limits, each of which is `nil` if there is none.
+        /// The records between two sequence numbers; a limit is `nil` if there is none.
         case sequenceNumbers(from: UInt16?, to: UInt16?)
         /// The records between two user-facing times, in seconds since 1970; a limit is `nil` if there is
         /// none.
@@ -53,7 +53,7 @@ struct RecordRequest: Hashable, Sendable {
     let procedure: Procedure
     let selection: Selection
 
-    /// Parses a request that has at least an opcode; throws the refusal for an invalid one.
+    /// Parses a request of at least an opcode; throws a refusal if the request is invalid.
     init(_ value: [UInt8], of service: RecordedService = .glucose) throws(Refusal) {
         guard let opcode = value.first, let procedure = Procedure(rawValue: opcode) else {
             throw Refusal(response: .opcodeNotSupported)
@@ -87,7 +87,7 @@ struct RecordRequest: Hashable, Sendable {
         return selection
     }
 
-    /// Parses a filter type, and a number of values of that type.
+    /// Parses an operand: a filter type, and `count` values of that type.
     private static func filter(
         _ operand: ArraySlice<UInt8>, _ count: Int, _ limits: ([Int64]) -> (Int64?, Int64?)
     ) throws(Refusal) -> Selection {
@@ -109,7 +109,7 @@ struct RecordRequest: Hashable, Sendable {
         return .sequenceNumbers(from: low.map(UInt16.init), to: high.map(UInt16.init))
     }
 
-    /// Returns the indices of the selected records, in their order.
+    /// Returns the indices of the selected records, in ascending order.
     func places(in records: [StoredRecord]) -> [Int] {
         switch selection {
         case .all: return Array(records.indices)

@@ -1,9 +1,9 @@
 import MynahCore
 
-/// The differences between services that have stored records and a Record Access Control Point.
+/// The properties in which services with a Record Access Control Point differ.
 struct RecordedService: Hashable, Sendable {
     let measurement: BluetoothUUID
-    /// The characteristic with the context of a measurement, or `nil` if the service has none.
+    /// The characteristic with the context of a measurement, or `nil` if there is none.
     let context: BluetoothUUID?
     /// The supported operators, which select records.
     let operators: ClosedRange<UInt8>
@@ -13,7 +13,7 @@ struct RecordedService: Hashable, Sendable {
     /// The Glucose Service (1.0.1, 3.4).
     static let glucose = RecordedService(
         measurement: "2A18", context: "2A34", operators: 1...6, shortest: 10)
-    /// The Pulse Oximeter Service (1.0.1, 3.5), whose requests are for all records.
+    /// The Pulse Oximeter Service (1.0.1, 3.5), whose requests always select all records.
     static let pulseOximeter = RecordedService(
         measurement: "2A5E", context: nil, operators: 1...1, shortest: 5)
 

@@ -4,15 +4,15 @@ import MynahSupport
 /// The SC Control Point of a speed and cadence sensor (Cycling Speed and Cadence Service 1.0, 3.4; Running
 /// Speed and Cadence Service 1.0, 3.4).
 struct SensorControl: ServiceBehavior {
-    /// The differences between the sensors of the two services.
+    /// The properties in which the sensors of the two services differ.
     struct Sensor: Hashable, Sendable {
         let measurement: BluetoothUUID
         let feature: BluetoothUUID
-        /// The field of the measurement that the control point sets, a total.
+        /// The field of the measurement that the control point sets, which is a total.
         let total: String
-        /// The value of the integer 1 in the total's unit.
+        /// The unit of the parameter, in the unit of the field `total`.
         let step: Double
-        /// The feature bits that the opcodes require: for the total, the calibration and several locations.
+        /// The feature bits that the procedures require: setting the total, calibration, several locations.
         let totalBit: UInt8
         let calibrationBit: UInt8?
         let locationsBit: UInt8
@@ -59,8 +59,8 @@ struct SensorControl: ServiceBehavior {
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
         guard let opcode = value.first else { throw .invalidAttributeValueLength }
-        // The service defines its own codes for errors that are 0xFD and 0xFE elsewhere (1.6); Zephyr's
-        // sample peripheral_csc has the same codes.
+        // The service defines codes of its own (1.6) for the errors that are 0xFD and 0xFE elsewhere.
+        // Zephyr's sample peripheral_csc has the same codes.
         try service.checkIsConfigured(
             Self.controlPoint, for: central, otherwise: ATTError(code: 0x81), busy: ATTError(code: 0x80))
         let (result, parameter, effects) = answer(opcode, Array(value.dropFirst()), service)

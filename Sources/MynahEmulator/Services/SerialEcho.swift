@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Nordic's UART service, which sends back the bytes that it receives.
+/// Nordic's UART service, which echoes the bytes that it receives.
 struct SerialEcho: ServiceBehavior {
     static let receive: BluetoothUUID = "6E400002-B5A3-F393-E0A9-E50E24DCCA9E"
     static let transmit: BluetoothUUID = "6E400003-B5A3-F393-E0A9-E50E24DCCA9E"

@@ -4,7 +4,7 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// Runs the behaviors of a device's services: passes writes to them, and carries out their effects.
+/// Runs the behaviors of a device's services: passes requests to them, and carries out their effects.
 ///
 /// The service player belongs to the device's player, and runs on the phone's executor. Values that a write
 /// causes are sent after the write response.
@@ -20,7 +20,7 @@ final class ServicePlayer {
     private var services: [BehavingService] = []
     /// The attributes whose writes a behavior answers.
     private var handled: [AttributeKey: Place] = [:]
-    /// The task that sleeps until the next time at which a behavior must act.
+    /// The task that sleeps until a behavior must act.
     private var sleeping: Task<Void, Never>?
 
     /// Makes the behaviors of a device, or returns `nil` if no service has one.
@@ -59,7 +59,7 @@ final class ServicePlayer {
         deliver()
     }
 
-    /// Pauses, because the app does not run, or nothing can be sent.
+    /// Pauses the behaviors, because the app does not run, or because nothing can be sent.
     func stop() {
         sleeping?.cancel()
         sleeping = nil
@@ -71,14 +71,14 @@ final class ServicePlayer {
         deliver()
     }
 
-    /// Notes that a central's link has begun.
+    /// Passes a new link of a central to the behaviors.
     func linkBegan(of central: Central) {
         for index in services.indices {
             carryOut(services[index].behavior.linkBegan(central.id), of: index, central)
         }
     }
 
-    /// Notes that a central's link has ended, and discards the values that wait for it.
+    /// Passes the end of a central's link to the behaviors, and discards the values that wait for it.
     func forgetLink(of central: Central) {
         for index in services.indices {
             let state = state(of: index)
@@ -88,7 +88,7 @@ final class ServicePlayer {
         sleep()
     }
 
-    /// Notes that a central has subscribed; `central` is `nil` if the radio does not identify it.
+    /// Passes a new subscription to its behavior; `central` is `nil` if the radio does not identify it.
     func subscribed(_ central: Central?, to key: AttributeKey) {
         guard let place = place(of: key) else { return }
         let state = state(of: place.service)
@@ -99,14 +99,14 @@ final class ServicePlayer {
         deliverLater()
     }
 
-    /// Notes that a central has unsubscribed; `central` is `nil` if the radio does not identify it.
+    /// Passes the end of a subscription to its behavior; `central` is `nil` if the radio does not identify
+    /// it.
     func unsubscribed(_ central: Central?, from key: AttributeKey) {
         guard let place = place(of: key) else { return }
         services[place.service].behavior.unsubscribed(central?.id, from: place.characteristic)
     }
 
-    /// Notes that a central has confirmed an indication; `central` is `nil` if the radio does not identify
-    /// it.
+    /// Passes a confirmation to its behavior; `central` is `nil` if the radio does not identify it.
     func confirmed(_ central: Central?, _ key: AttributeKey) {
         guard let place = place(of: key) else { return }
         let state = state(of: place.service)
@@ -123,7 +123,7 @@ final class ServicePlayer {
         return nil
     }
 
-    /// Changes the first behavior of a type, and sends the values that follow.
+    /// Changes the state of the first behavior of a type, and sends the resulting values.
     ///
     /// Returns `nil` if no service has such a behavior.
     func change<Behavior: ServiceBehavior, Result>(
@@ -139,14 +139,14 @@ final class ServicePlayer {
         return nil
     }
 
-    /// Whether a behavior alone sends the values of an attribute.
+    /// Whether only a behavior sends the values of this attribute.
     func sends(_ key: AttributeKey) -> Bool {
         services.contains { service in service.behavior.sent.contains { service.attributes[$0] == key } }
     }
 
     // MARK: Reads
 
-    /// Returns a behavior's answer to a read, or `nil` if the kept value is the answer.
+    /// Returns a behavior's answer to a read, or `nil` if the stored value is the answer.
     func read(_ request: ReadRequest, _ central: Central) -> PendingReply.Outcome? {
         guard let place = handled[request.attribute] else { return nil }
         do throws(ATTError) {
@@ -164,16 +164,16 @@ final class ServicePlayer {
 
     // MARK: Writes
 
-    /// Carries out a write that the radio has permitted and passed to the device.
+    /// Carries out a write that the radio has permitted.
     ///
-    /// A behavior answers the write, or the value is kept, unless the profile sets an error for it.
+    /// A behavior answers the write, or the value is stored, unless the profile sets an error for it.
     static func carryOut(
         _ request: WriteRequest, _ central: Central, by behaviors: ServicePlayer?, in memory: DeviceMemory
     ) -> PendingReply.Outcome {
         behaviors?.write(request, central) ?? memory.table.write(request)
     }
 
-    /// Carries out a write completely, or returns the first error and changes nothing.
+    /// Carries out all parts of a write, or returns the first error and changes nothing.
     private func write(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
         guard request.parts.contains(where: { handled[$0.attribute] != nil }) else {
             return memory.table.write(request)
@@ -206,8 +206,8 @@ final class ServicePlayer {
         PlayedService(memory: memory, service: services[index], answers: answers)
     }
 
-    /// Carries out a behavior's effects; `central` is the central whose link caused them, which may be
-    /// disconnected.
+    /// Carries out a behavior's effects; `central` is the central that caused them, whose link may have
+    /// ended.
     private func carryOut(_ effects: [ServiceEffect], of index: Int, _ central: Central? = nil) {
         for effect in effects {
             switch effect {
@@ -253,13 +253,13 @@ final class ServicePlayer {
         }
     }
 
-    /// Sends values as far as there is room, and lets behaviors act whose time has come.
+    /// Sends values as the send queues allow, and lets behaviors act whose time has come.
     func deliver() {
         answers.deliver()
         sleep()
     }
 
-    /// The earliest time at which a behavior must act, apart from those that wait for room.
+    /// The earliest time at which a behavior must act, without those that wait for space.
     private var due: Duration? { services.indices.compactMap { dueTime(of: $0) }.min() }
 
     private func dueTime(of index: Int) -> Duration? { services[index].behavior.due(state(of: index)) }
@@ -283,7 +283,7 @@ final class ServicePlayer {
     }
 }
 
-/// A value of the profile with the change that a behavior makes.
+/// A value of the profile, with the change that a behavior makes.
 private struct ChangedValue: VariableReader {
     let original: AttributeTable.Source
     let change: ValueChange

@@ -1,12 +1,12 @@
 import MynahCore
 
-/// Measurements that a device keeps until a central has confirmed them (Blood Pressure Service 1.1.1, 3.1;
+/// Measurements that a device stores until a central has confirmed them (Blood Pressure Service 1.1.1, 3.1;
 /// Weight Scale Service 1.0.1, 3.2; Body Composition Service 1.0.1, 3.2).
 ///
-/// Each measurement is the value of a tick. The device has some at its start. It takes another each time the
-/// characteristic's `every` has passed, whether or not a central is connected.
+/// Each measurement is the value at one tick. The device has some at its start, and makes another one in
+/// each period `every` of the characteristic, whether or not a central is connected.
 ///
-/// Each central gets the measurements one by one, the oldest first. A confirmed measurement is deleted.
+/// Each central receives the measurements one by one, oldest first. A confirmed measurement is deleted.
 struct StoredMeasurements: ServiceBehavior {
     /// A measurement: the number of its tick, and its value.
     struct Stored: Equatable {
@@ -14,21 +14,19 @@ struct StoredMeasurements: ServiceBehavior {
         var value: [UInt8]
     }
 
-    /// The most stored measurements; a device that has more at its start keeps that many.
-    ///
-    /// The newest are kept.
+    /// The most stored measurements; if there are more, the oldest are dropped.
     static let most = 250
 
     let handled: [BluetoothUUID] = []
     let measurement: BluetoothUUID
-    /// The number of measurements that are stored at the start.
+    /// The number of measurements that are stored at the device's start.
     let count: Int
     private(set) var stored: [Stored] = []
-    /// The last tick whose measurement was taken.
+    /// The tick number of the last measurement that was made.
     private var taken: UInt64 = 0
-    /// The number of the measurement that each central has not confirmed yet.
+    /// The tick number of the measurement that each central has received but not confirmed.
     ///
-    /// The key `nil` means every central of a radio that cannot address a single one.
+    /// The key `nil` means all subscribers of a radio that cannot address a single one.
     private var pending: [Peer.ID?: UInt64] = [:]
 
     init(_ measurement: BluetoothUUID, count: Int) {
@@ -57,7 +55,7 @@ struct StoredMeasurements: ServiceBehavior {
 
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect] {
         let now = service.tick(of: measurement)
-        // While an app is suspended, it misses measurements; only the newest of them are kept.
+        // A suspended app misses measurements; only the newest ones are stored.
         taken = max(taken, now > UInt64(Self.most) ? now - UInt64(Self.most) : 0)
         while taken < now {
             store(UInt64(max(0, count)) + taken, service)
@@ -88,7 +86,7 @@ struct StoredMeasurements: ServiceBehavior {
         _ central: Peer.ID?, _ characteristic: BluetoothUUID, _ service: some ServiceState
     ) -> [ServiceEffect] {
         guard characteristic == measurement else { return [] }
-        // A radio may not report which central has confirmed.
+        // The radio may not report which central has confirmed.
         let confirmed = central == nil ? Set(pending.values) : Set([pending[central]].compactMap { $0 })
         stored.removeAll { confirmed.contains($0.number) }
         if central == nil { pending = [:] } else { pending[central] = nil }

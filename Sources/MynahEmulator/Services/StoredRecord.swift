@@ -4,13 +4,14 @@ import MynahCore
 /// 3.1 and 3.2).
 struct StoredRecord: Hashable, Sendable {
     let sequenceNumber: UInt16
-    /// The user-facing time in seconds since 1970: the base time plus its offset; `nil` if it is not known.
+    /// The user-facing time in seconds since 1970, which is the base time plus the time offset; `nil` if
+    /// unknown.
     let time: Int64?
     let measurement: [UInt8]
-    /// The measurement's context, if the measurement says that one follows.
+    /// The measurement's context, or `nil` if the measurement has none.
     let context: [UInt8]?
 
-    /// Makes a record of a measurement alone, without a number, a time and a context.
+    /// Makes a record of a measurement only, without a sequence number, a time and a context.
     init(alone measurement: [UInt8]) {
         (sequenceNumber, time, context) = (0, nil, nil)
         self.measurement = measurement

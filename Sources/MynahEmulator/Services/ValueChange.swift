@@ -2,16 +2,18 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// A change that a behavior makes to the profile's value at each tick.
+/// A change that a behavior makes to the profile's value at every tick.
 ///
-/// The result depends only on the tick, so that a run can be repeated.
+/// The result depends only on the tick number, so runs are reproducible.
 enum ValueChange: Hashable, Sendable {
-    /// Some fields of the value have other numbers.
+    /// The numbers of some fields are changed.
     case fields([FieldChange])
-    /// The value is a Current Time with its day of the week, which continues from the time that was set.
+    /// The value is a Current Time that continues from the set time; `nil` keeps the profile's time.
+    ///
+    /// The day of the week is computed.
     case clock(SetClock?)
 
-    /// Returns the changed value, or the original one if its layout does not have the fields.
+    /// Returns the changed value, or the original value if its layout does not have the fields.
     func value(_ original: [UInt8], at tick: UInt64, layout: ValueLayout?) -> [UInt8] {
         switch self {
         case .clock(let clock): return SetClock.value(original, clock, at: tick)
@@ -28,22 +30,23 @@ enum ValueChange: Hashable, Sendable {
     }
 }
 
-/// The difference between one field of a value and the profile's number.
+/// A change of one field of a value, relative to the profile's number.
 struct FieldChange: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-        /// A number is added to the field, and the sum wraps at the modulus `below`.
+        /// A number is added to the field; the sum wraps around at the modulus `below`.
         case shift(by: Double, below: Double)
-        /// The field approaches `to` as a first-order lag does; `nil` means the profile's number.
+        /// The field approaches `to` as a first-order lag does; if `to` is `nil`, the target is the
+        /// profile's number.
         case approach(from: Double, to: Double?, since: UInt64, interval: Duration)
     }
 
     var name: String
     var kind: Kind
 
-    /// The time constant of the lag, in seconds: after it, 63 % of the way to the target is done.
+    /// The time constant of the lag, in seconds, after which 63 % of the change is done.
     static let timeConstant = 1.5
 
-    /// Returns the field's number at a tick; `original` is the profile's number.
+    /// Returns the field's number at a tick; `original` is the profile's number at that tick.
     func number(_ original: Double, at tick: UInt64) -> Double {
         switch kind {
         case .shift(let difference, let modulus):

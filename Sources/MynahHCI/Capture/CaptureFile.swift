@@ -2,18 +2,18 @@ import Glibc
 public import MynahCore
 package import MynahSupport
 
-/// A pcapng file or pipe to which a capture is written, by a thread of its own.
+/// A pcapng file or pipe to which a capture is written, on a separate thread.
 ///
-/// Adding a packet never waits. If a pipe is not read, packets are dropped and counted. If its reader closes
-/// it, the capture ends. If writing fails, the capture ends with an error. Each write has whole blocks, so a
-/// file can be read at any time.
+/// Adding a packet never waits. If a pipe is not read, packets are dropped and counted. If the reader closes
+/// the pipe, the capture ends. If writing fails, the capture ends with an error. Each write consists of
+/// whole blocks, so a file can be read at any time.
 public final class CaptureFile: Sendable {
-    /// The receiver of warnings and errors; both closures are called on the capture's own thread or in `end`.
+    /// The handlers of warnings and errors, which are called on the capture's thread or in `end`.
     public struct Reports: Sendable {
         package var warn: @Sendable (RadioWarning) -> Void
         package var fail: @Sendable (RadioError) -> Void
 
-        /// Makes handlers for warnings, and for the error that ended the capture.
+        /// Makes the handlers of warnings, and of the error that ends the capture.
         public init(
             warn: @escaping @Sendable (RadioWarning) -> Void, fail: @escaping @Sendable (RadioError) -> Void
         ) {
@@ -22,16 +22,15 @@ public final class CaptureFile: Sendable {
         }
     }
 
-    /// An interface of the file.
     struct Interface: Sendable {
         fileprivate var number: UInt32
-        /// The number of the section that describes the interface.
+        /// The number of the section that contains the interface.
         fileprivate var section: Int
     }
 
     private struct State {
         var queue: CaptureQueue
-        /// Whether the thread sleeps until it is woken.
+        /// `true` while the thread sleeps until it is woken.
         var isIdle = false
         var isEnding = false
         /// `true` if the file accepts no further packets.
@@ -40,7 +39,7 @@ public final class CaptureFile: Sendable {
         var written = 0
     }
 
-    /// The code of the warning that the reader closed the pipe.
+    /// The code of the warning that the reader has closed the pipe.
     package static let endedCode = "captureEnded"
 
     private let name: String
@@ -49,24 +48,25 @@ public final class CaptureFile: Sendable {
     private let state: Lock<State>
     private let time: Time
 
-    /// The times in a file, which never decrease.
+    /// The source of the times in a file; the times never decrease.
     struct Time: Sendable {
         /// The calendar time at which `now` was 0, in microseconds since 1970.
         var epoch: Int64
-        /// A monotonic clock, in microseconds.
+        /// Returns the time of a monotonic clock, in microseconds.
         var now: @Sendable () -> Int64
 
-        /// The largest number of bytes that wait to be written: with virtual time, an hour's packets may come
-        /// within seconds.
+        /// The most bytes that may be queued.
+        ///
+        /// With virtual time, the packets of an hour may come within seconds.
         var limit = 8 << 20
 
-        /// Makes the times of a monotonic clock, with the calendar time read once.
+        /// Makes times from a monotonic clock; the calendar time is read only once.
         init(now: @escaping @Sendable () -> Int64 = { EventLoop.now }) {
             self.now = now
             epoch = RunClock.real.wallMicroseconds - now()
         }
 
-        /// Makes the times of a run's clock.
+        /// Makes times from a run's clock.
         init(_ clock: RunClock) {
             self.init()
             guard clock.virtual != nil else { return }
@@ -76,17 +76,17 @@ public final class CaptureFile: Sendable {
         }
     }
 
-    /// Creates or truncates the file at `path`; only its owner can read a new one, because a capture contains
-    /// keys.
+    /// Creates the file at `path`, or truncates an existing one.
     ///
-    /// Throws `captureFailed` if it cannot be opened.
+    /// Only its owner can read a new file, because a capture contains keys. Throws `captureFailed` if the
+    /// file cannot be opened.
     public convenience init(
         path: String, application: String, reports: Reports
     ) throws(RadioError) {
         self.init(try CaptureOutput(path: path), named: path, application: application, reports)
     }
 
-    /// Makes a file at `path` whose times follow a test's clock, in microseconds.
+    /// Creates a file at `path`, with the times of a test's clock in microseconds.
     package convenience init(
         path: String, application: String, reports: Reports, now: @escaping @Sendable () -> Int64
     ) throws(RadioError) {
@@ -95,7 +95,7 @@ public final class CaptureFile: Sendable {
             time: Time(now: now))
     }
 
-    /// Makes a file at `path` with the times of a run.
+    /// Creates a file at `path`, with the times of a run.
     package convenience init(
         path: String, application: String, reports: Reports, clock: RunClock
     ) throws(RadioError) {
@@ -103,7 +103,8 @@ public final class CaptureFile: Sendable {
             try CaptureOutput(path: path), named: path, application: application, reports, time: Time(clock))
     }
 
-    /// Writes to a descriptor, which stays open; the times are those of a run's clock.
+    /// Makes a capture that is written to a descriptor, which stays open; the times are those of a run's
+    /// clock.
     ///
     /// Throws `captureFailed` if the process has no file descriptor left.
     package convenience init(
@@ -134,19 +135,22 @@ public final class CaptureFile: Sendable {
 
     // MARK: - What is captured
 
-    /// A transport that records the packets of `inner` in both directions, on an interface with this name.
+    /// Returns a transport that also records the packets of `inner` in both directions.
+    ///
+    /// `name` is the name of the interface in the file.
     public func transport(_ inner: any HCITransport, named name: String) -> any HCITransport {
         // LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR.
         let interface = addInterface(201, name)
         return TappedTransport(inner) { packet, isFromController in
-            // The direction as four bytes, the highest first, and the packet as on a UART.
+            // The direction in four bytes, most significant first, followed by the packet as on a UART.
             self.add(
                 [0, 0, 0, isFromController ? 1 : 0, packet.type.rawValue] + packet.body, to: interface)
         }
     }
 
-    /// Records the PDUs that the stations of this process send, and those from other processes, on an
-    /// interface with this name.
+    /// Records the PDUs of the stations in this process, and those from other processes.
+    ///
+    /// `name` is the name of the interface in the file.
     public func record(_ air: LiveAir, named name: String) {
         let interface = addInterface(LinkLayerPacket.linkType, name)
         let encoder = Lock(LinkLayerEncoder())
@@ -157,9 +161,9 @@ public final class CaptureFile: Sendable {
         }
     }
 
-    /// Begins another section.
+    /// Begins another section of the file.
     ///
-    /// Packets of earlier interfaces are not recorded any more.
+    /// Packets of earlier interfaces are no longer recorded.
     package func beginSection(application: String) {
         change { $0.queue.startSection(application: application) }
     }
@@ -190,10 +194,10 @@ public final class CaptureFile: Sendable {
 
     // MARK: - Writing
 
-    /// Writes the queued packets and closes the file; gives up if the reader reads nothing for a second.
+    /// Writes the queued packets and closes the file; gives up if the reader does not read for a second.
     public func end() {
         change { $0.isEnding = true }
-        // A write that waits for a reader looks again.
+        // A write that is waiting for the reader then checks whether the capture must end.
         output.wake()
         var before = -1
         while !output.waitForEnd(milliseconds: 2000) {
@@ -248,7 +252,7 @@ public final class CaptureFile: Sendable {
                     + " missing from the capture, because \(name) was not read in time"))
     }
 
-    /// Stops accepting packets; returns the number of packets that were dropped.
+    /// Stops accepting packets, and returns the number of dropped packets.
     @discardableResult private func finish() -> Int {
         state.withLock { state in
             state.isOver = true

@@ -2,11 +2,13 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// The file descriptor of a capture, with its system calls: one thread writes, and others wake it.
+/// The file descriptor of a capture, with its system calls.
+///
+/// One thread writes, and other threads wake it.
 final class CaptureOutput: Sendable {
     enum Outcome: Equatable {
         case done
-        /// The capture has to end, and the reader does not read.
+        /// The capture must end, and the reader does not read.
         case unread
         /// The reader has closed the pipe.
         case closed
@@ -14,23 +16,23 @@ final class CaptureOutput: Sendable {
     }
 
     private let descriptor: Int32
-    /// `true` if this object opened the descriptor and has to close it.
+    /// `true` if this object has opened the descriptor, and must close it.
     private let isOurs: Bool
     private let isRegular: Bool
     private let wakes: (reading: Int32, writing: Int32)
     private let ends: (reading: Int32, writing: Int32)
 
-    /// The time for which a pipe may stay unread when the capture has to end, in milliseconds.
+    /// The time for which a pipe may remain unread when the capture must end, in milliseconds.
     private static let patience: Int32 = 1000
-    /// The room that a writable pipe has at least, so that a write of this size does not block (PIPE_BUF).
+    /// The least free space of a writable pipe, so that a write of this size does not block (PIPE_BUF).
     private static let pipeRoom = 4096
 
-    /// The largest number of bytes in one write.
+    /// The most bytes in one write.
     var batchSize: Int { isRegular ? 65536 : Self.pipeRoom }
 
-    /// Opens a file, and empties it if it exists; throws if another capture is being written to it.
+    /// Opens a file and truncates it; throws an error if another capture is being written to the file.
     convenience init(path: String) throws(RadioError) {
-        // Emptied only once it is known that no other capture is being written to it.
+        // The file is truncated later, after it is certain that no other capture is being written to it.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
         guard descriptor >= 0 else {
             let code = errno
@@ -60,7 +62,7 @@ final class CaptureOutput: Sendable {
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Uses a descriptor that the caller owns and closes.
+    /// Makes an output for a descriptor that the caller owns and closes.
     convenience init(borrowing descriptor: Int32) throws(RadioError) {
         try self.init(descriptor, isOurs: false)
     }
@@ -96,10 +98,10 @@ final class CaptureOutput: Sendable {
 
     // MARK: - For other threads
 
-    /// Ends `sleep`, and lets `write` check whether the capture has to end.
+    /// Ends `sleep`, and makes `write` check whether the capture must end.
     func wake() { _ = systemWrite(wakes.writing, [0]) }
 
-    /// Waits for the writing thread to close the output; returns whether it did within this time.
+    /// Waits until the writing thread has closed the output; returns `false` if the time elapses first.
     func waitForEnd(milliseconds: Int32) -> Bool {
         var end = pollfd(fd: ends.reading, events: Int16(POLLIN), revents: 0)
         return poll(&end, 1, milliseconds) > 0
@@ -107,9 +109,7 @@ final class CaptureOutput: Sendable {
 
     // MARK: - For the writing thread
 
-    /// Closes the output.
-    ///
-    /// No call may follow.
+    /// Closes the output; no other call may follow.
     func close() {
         if isOurs { systemClose(descriptor) }
         systemClose(ends.writing)
@@ -121,7 +121,9 @@ final class CaptureOutput: Sendable {
         return ready == 0 ? .done : .closed
     }
 
-    /// Writes whole blocks; if `isEnding` returns `true`, gives up when there is no room for a second.
+    /// Writes whole blocks.
+    ///
+    /// If `isEnding` returns `true`, gives up after waiting a second for the reader.
     func write(_ bytes: [UInt8], _ isEnding: () -> Bool) -> Outcome {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -142,8 +144,9 @@ final class CaptureOutput: Sendable {
         return .done
     }
 
-    /// Waits for events of the descriptor; returns them, and whether the time elapsed without an event or a
-    /// wake.
+    /// Waits for events of the descriptor.
+    ///
+    /// Returns the events, and whether the time elapsed without an event or a call of `wake`.
     private func wait(for events: Int16, _ milliseconds: Int32) -> (ready: Int16, isOverdue: Bool) {
         var waits = [
             pollfd(fd: descriptor, events: events, revents: 0),
@@ -157,7 +160,7 @@ final class CaptureOutput: Sendable {
         return (waits[0].revents, count == 0)
     }
 
-    /// Removes a partly written block from the end of the file, which a full disk can leave there.
+    /// Removes a partly written block from the end of the file, which happens on a full disk.
     private func withdrawPartialBlock(_ written: ArraySlice<UInt8>) {
         let part = written.count - Pcapng.wholeBlocks(in: written)
         guard isRegular, part > 0 else { return }

@@ -1,11 +1,11 @@
 import MynahSupport
 
-/// The blocks of a capture that wait to be written: a queue of limited size, without I/O.
+/// The queue of a capture's blocks that are to be written: limited in size, and without I/O.
 ///
-/// When the queue is full, packets are dropped until half of it is free again. The next packet gets a comment
-/// with the number of dropped ones.
+/// When the queue is full, packets are dropped until half of it is free again. The next packet then gets a
+/// comment with the number of dropped packets.
 struct CaptureQueue: Sendable {
-    /// Whole blocks, and the number of packets among them.
+    /// Whole blocks, with the number of packets among them.
     struct Batch: Sendable {
         var bytes: [UInt8] = []
         var packets = 0
@@ -22,23 +22,23 @@ struct CaptureQueue: Sendable {
     private var first = 0
     private var size = 0
     private var interfaces: UInt32 = 0
-    /// The number of the last section that was begun.
+    /// The number of the current section.
     private(set) var section = 0
     private var isFull = false
-    /// The number of packets that were dropped since the last queued one.
+    /// The number of packets that were dropped since a packet was last queued.
     private var missing = 0
     /// The number of dropped packets that were not reported yet.
     private var unreported = 0
 
-    /// Makes an empty queue; the limit is in bytes.
+    /// Makes an empty queue; `limit` is in bytes.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Whether nothing waits.
+    /// `true` if the queue has no blocks.
     var isEmpty: Bool { first == blocks.count }
 
-    /// Begins the file, or another section of it, in which interfaces are numbered from 0 again.
+    /// Begins the file, or another section of the file, in which interfaces are again numbered from 0.
     mutating func startSection(application: String) {
         add(Pcapng.sectionHeader(application: application), isPacket: false)
         interfaces = 0
@@ -52,7 +52,7 @@ struct CaptureQueue: Sendable {
         return interfaces
     }
 
-    /// Adds a packet, or counts it as dropped if there is no room.
+    /// Adds a packet, or drops and counts it if the queue is full.
     mutating func addPacket(_ interface: UInt32, microseconds: UInt64, _ data: [UInt8]) {
         if isFull, size <= limit / 2 { isFull = false }
         guard !isFull, size + data.count <= limit else {
@@ -78,7 +78,7 @@ struct CaptureQueue: Sendable {
         size += bytes.count
     }
 
-    /// Removes and returns the blocks that fit into `limit` bytes, or one block if the first is larger.
+    /// Removes and returns the first blocks, up to `limit` bytes; the first block may be larger.
     mutating func removeBlocks(atMost limit: Int) -> Batch {
         var batch = Batch()
         while first < blocks.count,
@@ -99,14 +99,13 @@ struct CaptureQueue: Sendable {
         return batch
     }
 
-    /// Returns the number of dropped packets that are not reported in the file yet, and marks them as
-    /// reported.
+    /// Returns the number of dropped packets that were not reported in the file, and sets it to 0.
     mutating func takeMissing() -> Int {
         defer { unreported = 0 }
         return unreported
     }
 
-    /// Ends the queue, and returns the number of packets that were dropped or still wait.
+    /// Ends the queue, and returns the number of packets that were dropped or not written.
     mutating func end() -> Int {
         defer { self = CaptureQueue(limit: 0) }
         return unreported + missing + blocks[first...].count { $0.isPacket }

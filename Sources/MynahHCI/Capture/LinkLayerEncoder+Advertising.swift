@@ -18,7 +18,7 @@ extension LinkLayerEncoder {
 
     private static let primaryChannels: [UInt8] = [37, 38, 39]
 
-    /// The packets of an advertising event: a PDU on each primary channel, and the auxiliary PDUs.
+    /// Returns the packets of an advertising event: a PDU on each primary channel, and the auxiliary PDUs.
     mutating func advertising(_ advertisement: AirAdvertisement) -> [LinkLayerPacket] {
         guard !advertisement.properties.contains(.legacy) else {
             let pdu = Self.legacy(advertisement)
@@ -59,11 +59,11 @@ extension LinkLayerEncoder {
         writer.write(connect.advertiser)
         writer.write(connect.access)
         writer.write(Self.little(link.crcStart).prefix(3))
-        // Transmit window size and offset.
+        // The size and the offset of the transmit window.
         writer.write(1 as UInt8)
         writer.write(0 as UInt16)
         writer.write(connect.parameters)
-        // All 37 data channels.
+        // The channel map has all 37 data channels.
         writer.write([0xFF, 0xFF, 0xFF, 0xFF, 0x1F] as [UInt8])
         writer.write(link.hop)
         return answer(
@@ -102,7 +102,7 @@ extension LinkLayerEncoder {
             crcStart: LinkLayerPacket.advertisingCRCStart, kind: kind, phy: phy, pdu: pdu)
     }
 
-    /// A request to an advertiser, on the channel of the last PDU of its advertising event.
+    /// Returns a request to an advertiser, on the channel of the last PDU of the advertising event.
     private func answer(_ pdu: [UInt8], to advertiser: Advertiser) -> LinkLayerPacket {
         guard advertiser.identifier != nil, let auxiliary = auxiliaries[advertiser] else {
             return Self.packet(39, pdu)
@@ -130,7 +130,7 @@ extension LinkLayerEncoder {
             self.mode = mode
         }
 
-        /// The header as bytes: the flags and the fields.
+        /// The flags and the fields as bytes.
         private var bytes: [UInt8] {
             var flags: UInt8 = 0
             var writer = ByteWriter()
@@ -148,7 +148,7 @@ extension LinkLayerEncoder {
             }
             if let pointer {
                 flags |= 0x10
-                // The offset has units of 30 us here; 10 of them are the least that may follow.
+                // The offset is in units of 30 µs; 10 units are the smallest possible offset.
                 writer.write(pointer.channel)
                 writer.write(10 | UInt16(pointer.phy - 1) << 13)
             }
@@ -176,13 +176,13 @@ extension LinkLayerEncoder {
         return auxiliary
     }
 
-    /// The AdvDataInfo field: the set's identifier, and a number that changes with the data.
+    /// Returns the AdvDataInfo field: the set's identifier, and a number that changes with the data.
     private static func information(_ advertisement: AirAdvertisement) -> UInt16 {
         let data = LinkLayerPacket.crc(of: advertisement.data, start: 0)
         return UInt16(advertisement.identifier ?? 0) << 12 | UInt16(truncatingIfNeeded: data) & 0x0FFF
     }
 
-    /// AUX_ADV_IND or AUX_SCAN_RSP, and AUX_CHAIN_IND for data that does not fit.
+    /// Returns AUX_ADV_IND or AUX_SCAN_RSP, and the AUX_CHAIN_IND PDUs for data that does not fit.
     private func chain(
         _ advertisement: AirAdvertisement, mode: UInt8, _ auxiliary: Auxiliary
     ) -> [LinkLayerPacket] {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// A PDU of a link, without its sequence bits.
+/// A PDU of a link, without its sequence bits (SN and NESN).
 struct LinkLayerPDU: Hashable, Sendable {
     /// The LLID of a data PDU (Core Specification, Vol 6, Part B, 2.4).
     enum Content: UInt8, Sendable {
@@ -23,7 +23,7 @@ struct LinkLayerPDU: Hashable, Sendable {
     /// An empty PDU, which is sent only to acknowledge.
     static func empty(_ role: LinkLayerEncoder.Role) -> LinkLayerPDU { LinkLayerPDU(role, .continued, []) }
 
-    /// Header and payload.
+    /// Returns the header and the payload.
     func bytes(sequence: Bool, expected: Bool) -> [UInt8] {
         let header = content.rawValue | (expected ? 0x04 : 0) | (sequence ? 0x08 : 0)
         return [header, UInt8(payload.count)] + payload
@@ -32,15 +32,15 @@ struct LinkLayerPDU: Hashable, Sendable {
 
 // The PDUs of a link (Core Specification, Vol 6, Part B, 2.4).
 extension LinkLayerEncoder {
-    /// The PDUs that carry a frame's content on a real link.
+    /// Returns the PDUs that would carry a frame's content on a real link.
     ///
-    /// Virtual controllers need one PDU for some exchanges that take two on a real link. Such a PDU becomes
+    /// Virtual controllers use one PDU for some exchanges that take two on a real link. Such a PDU becomes
     /// two here.
     static func pdus(of content: LinkPDU, from role: Role, event: UInt16) -> [LinkLayerPDU] {
         func control(_ opcode: UInt8, _ parameters: [UInt8] = []) -> LinkLayerPDU {
             LinkLayerPDU(role, .control, [opcode] + parameters)
         }
-        // Six connection events ahead, the least that a central leaves.
+        // Six connection events later, which is the shortest delay that a central may choose.
         let instant = event &+ 6
         switch content {
         case .data(let isContinued, let bytes): return data(bytes, isContinued: isContinued, role)
@@ -64,7 +64,7 @@ extension LinkLayerEncoder {
             let own = mask(sending)
             let peer = mask(receiving)
             guard role == .peripheral else { return [control(0x18, [own, peer] + little(instant))] }
-            // A peripheral answers with LL_PHY_RSP, and the central decides.
+            // The peripheral responds with LL_PHY_RSP, and then the central decides.
             return [
                 control(0x17, [own, peer]),
                 LinkLayerPDU(.central, .control, [0x18, peer, own] + little(instant)),
@@ -72,7 +72,7 @@ extension LinkLayerEncoder {
         case .connectionUpdate(let parameters):
             return [control(0x00, [1] + little(0 as UInt16) + parameters.bytes + little(instant))]
         case .parameterRequest(let minimum, let parameters):
-            // No preferred periodicity, and none of the six offsets is valid.
+            // There is no preferred periodicity, and none of the six offsets is valid.
             return [
                 control(
                     0x0F,
@@ -94,13 +94,14 @@ extension LinkLayerEncoder {
         return found
     }
 
-    /// A side's part of the initialization vector; the virtual air has one random number for this and for the
-    /// session key.
+    /// Returns one side's part of the initialization vector.
+    ///
+    /// The virtual air has one random number for both this and the session key.
     private static func vector(_ nonce: UInt64) -> [UInt8] {
         little(UInt32(truncatingIfNeeded: SeededRandom.mix(nonce)))
     }
 
-    /// The bit of a PHY, or 0 for a PHY that does not change.
+    /// Returns the bit for a PHY, or 0 for a PHY that does not change.
     private static func mask(_ phy: UInt8) -> UInt8 { (1...3).contains(phy) ? 1 << (phy - 1) : 0 }
 
     static func little<I: FixedWidthInteger & UnsignedInteger>(_ value: I) -> [UInt8] {

@@ -1,10 +1,10 @@
 import MynahCore
 import MynahSupport
 
-/// Converts the frames of a virtual air into the Link Layer PDUs that a sniffer would record.
+/// Converts the frames of a virtual air to the Link Layer PDUs that a sniffer would record.
 ///
-/// The virtual air has no preamble, channel, sequence bits or CRC. The encoder adds them so that each packet
-/// is valid and follows from the packets before it. An encrypted link appears decrypted.
+/// The virtual air has no preamble, channel, sequence bits or CRC. The encoder adds them, so that each
+/// packet is valid and consistent with the packets before it. An encrypted link appears decrypted.
 struct LinkLayerEncoder: Sendable {
     enum Role: Sendable {
         case central, peripheral
@@ -17,7 +17,7 @@ struct LinkLayerEncoder: Sendable {
     struct Side: Sendable {
         /// The sequence bit of the side's last PDU, or `nil` if it has sent none.
         var sequenceBit: Bool?
-        /// The sequence number of the next frame that the side has not sent before.
+        /// The sequence number of the next frame that is not a repetition.
         var fresh: UInt16 = 0
         var phy: UInt8 = 1
     }
@@ -32,7 +32,7 @@ struct LinkLayerEncoder: Sendable {
         var ofCentral = Side()
         var ofPeripheral = Side()
         var isEncrypted = false
-        /// The order of the link's last use among all links.
+        /// The position of the link's last use in the order of all uses of links.
         var lastUse: UInt64 = 0
 
         subscript(role: Role) -> Side {
@@ -41,7 +41,7 @@ struct LinkLayerEncoder: Sendable {
         }
     }
 
-    /// An extended advertising set of one address.
+    /// An extended advertising set of an address.
     struct Advertiser: Hashable, Sendable {
         var address: DeviceAddress
         var identifier: UInt8?
@@ -53,8 +53,9 @@ struct LinkLayerEncoder: Sendable {
         var phy: UInt8
     }
 
-    /// The most links, and the most extended advertising sets, that are remembered, because an air has any
-    /// number of them.
+    /// The most links, and the most extended advertising sets, that are stored.
+    ///
+    /// The number of links and sets on an air is not limited.
     static let limit = 1024
     /// The largest length of a PDU's payload, in bytes (Core Specification, Vol 6, Part B, 2.3 and 2.4).
     static let longestPayload = 255
@@ -65,7 +66,7 @@ struct LinkLayerEncoder: Sendable {
     var auxiliaries: [Advertiser: Auxiliary] = [:]
     private var uses: UInt64 = 0
 
-    /// The packets for a frame, in order.
+    /// Returns the packets for a frame, in order.
     mutating func packets(of frame: AirFrame) -> [LinkLayerPacket] {
         switch frame.pdu {
         case .advertisement(let advertisement): advertising(advertisement)
@@ -81,13 +82,13 @@ struct LinkLayerEncoder: Sendable {
 
     /// Adds a new link.
     ///
-    /// Above the limit it replaces the least recently used link.
+    /// If there are too many links, the new one replaces the least recently used link.
     mutating func addLink(_ access: UInt32, central: Station) -> Link {
         if links.count >= Self.limit, let oldest = links.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             links[oldest.key] = nil
         }
         uses += 1
-        // Both are the central's to choose (Vol 6, Part B, 2.3.3.1).
+        // The central may choose both values (Vol 6, Part B, 2.3.3.1).
         let mixed = SeededRandom.mix(UInt64(access))
         var link = Link(
             central: central, crcStart: UInt32(truncatingIfNeeded: mixed) & 0xFF_FFFF,
@@ -100,7 +101,7 @@ struct LinkLayerEncoder: Sendable {
     private mutating func link(_ frame: LinkFrame, from station: Station) -> [LinkLayerPacket] {
         guard var link = links[frame.access] else { return [unknownLink(frame)] }
         let role: Role = station == link.central ? .central : .peripheral
-        // An empty PDU has no number of its own on this air, so it is never a repetition.
+        // On this air, an empty PDU has no sequence number, so it is never a repetition.
         let isRepeated = frame.content != nil && Int16(bitPattern: frame.sequence &- link[role].fresh) < 0
         if frame.content != nil, !isRepeated { link[role].fresh = frame.sequence &+ 1 }
         let pdus =
@@ -109,7 +110,7 @@ struct LinkLayerEncoder: Sendable {
         uses += 1
         link.lastUse = uses
         var packets: [LinkLayerPacket] = []
-        // On this air the peripheral speaks first; a real one answers the central's first PDU.
+        // On this air, the peripheral sends first; on a real link, it responds to the central's first PDU.
         if role == .peripheral, link.ofCentral.sequenceBit == nil {
             packets.append(packet(.empty(.central), of: frame.access, &link, isRepeated: false))
         }
@@ -123,12 +124,13 @@ struct LinkLayerEncoder: Sendable {
         _ pdu: LinkLayerPDU, of access: UInt32, _ link: inout Link, isRepeated: Bool
     ) -> LinkLayerPacket {
         let role = pdu.role
-        // Each connection event begins with the central, on the next channel.
+        // The central begins each connection event, on the next channel.
         if role == .central {
             link.events &+= 1
             link.channel = (link.channel + link.hop) % 37
         }
-        // A PDU that is sent again keeps its bit; several at once are one to a link layer with one bit.
+        // A repeated PDU keeps its bit. Several repeated PDUs count as one, because the link layer has one
+        // bit.
         let last = link[role].sequenceBit
         let bit = isRepeated ? last ?? false : !(last ?? true)
         link[role].sequenceBit = bit
@@ -140,8 +142,9 @@ struct LinkLayerEncoder: Sendable {
         return packet
     }
 
-    /// The packet for a frame of a link whose beginning was not captured, so that the roles and the initial
-    /// CRC value are unknown.
+    /// Returns the packet for a frame of a link whose beginning was not captured.
+    ///
+    /// The roles and the initial CRC value of such a link are not known.
     private func unknownLink(_ frame: LinkFrame) -> LinkLayerPacket {
         let pdu = frame.content.flatMap { Self.pdus(of: $0, from: .central, event: 0).first }
         return LinkLayerPacket(
@@ -152,7 +155,7 @@ struct LinkLayerEncoder: Sendable {
 }
 
 extension LinkLayerEncoder.Link {
-    /// Notes the effect of a PDU on the encoding of later ones.
+    /// Updates the state of the link by a PDU that affects the encoding of later PDUs.
     fileprivate mutating func follow(_ content: LinkPDU, from role: LinkLayerEncoder.Role) {
         switch content {
         case .startEncryption: isEncrypted = true

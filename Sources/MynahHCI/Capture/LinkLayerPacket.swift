@@ -20,31 +20,31 @@ struct LinkLayerPacket: Hashable, Sendable {
     var kind = Kind.unspecified
     /// The PHY: 1 for LE 1M, 2 for LE 2M, 3 for LE Coded.
     var phy: UInt8 = 1
-    /// `true` if the link is encrypted and the packet has decrypted bytes.
+    /// `true` if the link is encrypted, and the packet contains decrypted bytes.
     var isDecrypted = false
-    /// Header and payload.
+    /// The header and the payload.
     var pdu: [UInt8]
 
-    /// The LINKTYPE of these packets.
+    /// The link type of these packets in a capture file.
     static let linkType: UInt16 = 256
     /// The access address of all advertising PDUs (Core Specification, Vol 6, Part B, 2.1.2 and 3.1.1).
     static let advertisingAccess: UInt32 = 0x8E89_BED6
     static let advertisingCRCStart: UInt32 = 0x55_5555
 
-    /// The packet as bytes of a capture file: a pseudo-header, the access address, the PDU and its CRC.
+    /// The packet in the format of a capture file: a pseudo-header, the access address, the PDU and its CRC.
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 18 + pdu.count)
         writer.write(Self.radioChannel(of: channel))
-        // No signal or noise power and no bit errors are measured on this air; their flags stay clear.
+        // This air has no signal power, noise power or bit errors; their flags remain clear.
         writer.write([0, 0, 0] as [UInt8])
         writer.write(access)
-        // Dewhitened, reference access address valid, CRC checked and valid.
+        // The flags: dewhitened, reference access address valid, CRC checked and valid.
         var flags: UInt16 = 0x0001 | 0x0010 | 0x0400 | 0x0800
         if isDecrypted { flags |= 0x0008 }
         flags |= kind.rawValue << 7 | UInt16(phy - 1) << 14
         writer.write(flags)
         writer.write(access)
-        // The coding indicator: eight symbols a bit.
+        // The coding indicator for S=8, which is eight symbols a bit.
         if phy == 3 { writer.write(0 as UInt8) }
         writer.write(pdu)
         let crc = Self.crc(of: pdu, start: crcStart)
@@ -52,8 +52,9 @@ struct LinkLayerPacket: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The RF channel of a channel index, counted from 2402 MHz on in the pseudo-header (Vol 6, Part B,
-    /// 1.4.1).
+    /// Returns the RF channel for a channel index, as in the pseudo-header (Vol 6, Part B, 1.4.1).
+    ///
+    /// RF channels are counted from 2402 MHz.
     static func radioChannel(of index: UInt8) -> UInt8 {
         switch index {
         case 37: 0
@@ -64,9 +65,10 @@ struct LinkLayerPacket: Hashable, Sendable {
         }
     }
 
-    /// The CRC of a PDU, whose lowest byte is sent first (Vol 6, Part B, 3.1.1).
+    /// Returns the CRC of a PDU, whose lowest byte is sent first (Vol 6, Part B, 3.1.1).
     static func crc(of pdu: [UInt8], start: UInt32) -> UInt32 {
-        // The register is held with its last bit first, as bytes come with their lowest bit first.
+        // The register is stored in reverse bit order, because the lowest bit of each byte is processed
+        // first.
         var register = reversed(start)
         for byte in pdu {
             register ^= UInt32(byte)

@@ -1,14 +1,14 @@
 package import MynahCore
 
-/// A transport that passes each packet to a closure and then on.
+/// A transport that passes every packet to a closure before it passes the packet on.
 package struct TappedTransport: HCITransport {
-    /// Receives each packet; `isFromController` is `true` if the controller sent it.
+    /// The closure that receives every packet; `isFromController` is `true` if the controller sent it.
     package typealias Tap = @Sendable (_ packet: H4Packet, _ isFromController: Bool) -> Void
 
     private let inner: any HCITransport
     private let tap: Tap
 
-    /// Makes a transport that passes on the packets of `inner`, and calls `tap` with each.
+    /// Makes a transport that passes on the packets of `inner`, and calls `tap` with each of them.
     package init(_ inner: any HCITransport, tap: @escaping Tap) {
         self.inner = inner
         self.tap = tap

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Finds out, without connecting, whether a program listens on a port of this machine.
+/// Determines, without connecting, whether a program listens on a port of this machine.
 ///
-/// Each connection to netsim creates a controller, which the emulator's user would see.
+/// Every connection to netsim creates a controller, which would be visible to the emulator's user.
 enum LoopbackListeners {
     static func listens(on port: UInt16) -> Bool {
         var isKnown = false
@@ -14,8 +14,9 @@ enum LoopbackListeners {
         return isKnown ? false : accepts(port)
     }
 
-    /// Whether a socket table of the kernel, as in proc(5), has a listening socket that is reachable at
-    /// 127.0.0.1.
+    /// Whether a socket table of the kernel (proc(5)) has a listening socket on this port.
+    ///
+    /// The socket must be reachable at 127.0.0.1.
     static func listens(on port: UInt16, in table: String) -> Bool {
         table.split(separator: "\n").contains { line in
             let columns = line.split(separator: " ")
@@ -26,8 +27,9 @@ enum LoopbackListeners {
         }
     }
 
-    /// Whether an address in a kernel table is a loopback address; each 32 bits are in the machine's byte
-    /// order.
+    /// Whether an address in a kernel table is a loopback address.
+    ///
+    /// Each group of 32 bits is in the machine's byte order.
     private static func isLoopback(_ text: Substring) -> Bool {
         var bytes: [UInt8] = []
         var rest = text
@@ -42,9 +44,9 @@ enum LoopbackListeners {
             || isMapped && bytes.suffix(4) == [0, 0, 0, 0]
     }
 
-    /// Whether a port accepts a connection, for systems without the kernel's tables.
+    /// Whether a port accepts a connection, for systems without the kernel's socket tables.
     ///
-    /// On the loopback interface, the attempt never blocks.
+    /// On the loopback interface, the attempt to connect never blocks.
     static func accepts(_ port: UInt16) -> Bool {
         guard case .success(let descriptor) = Descriptor.socket(AF_INET, Descriptor.stream) else {
             return false

@@ -1,12 +1,12 @@
 import Glibc
 import MynahCore
 
-/// The environment variables that locate netsim, the Android emulator's radio.
+/// The environment variables that determine the location of netsim, the Android emulator's radio.
 package struct NetsimEnvironment: Sendable {
     private let variables: [String: String]
     private let isMacOS: Bool
 
-    /// The valid instance numbers, whose default port fits into 16 bits.
+    /// The valid instance numbers, which are those whose default port fits in 16 bits.
     package static let instances = 1...(0xFFFF - firstPort + 1)
     /// The default port on which the first instance listens for H4.
     static let firstPort = 6402
@@ -24,7 +24,7 @@ package struct NetsimEnvironment: Sendable {
         return NetsimEnvironment(Dictionary(uniqueKeysWithValues: values))
     }
 
-    /// Whether this is macOS, which has other directories for temporary files.
+    /// `true` on macOS, which uses other directories for temporary files.
     package static var runsOnMacOS: Bool {
         #if os(macOS)
             true
@@ -33,10 +33,10 @@ package struct NetsimEnvironment: Sendable {
         #endif
     }
 
-    /// The directories where netsim may have written its file, in the order in which they are searched.
+    /// The directories in which netsim may have written its file, in the order of the search.
     ///
-    /// netsim writes to `TMPDIR` first and other programs read from `XDG_RUNTIME_DIR` first, so all of them
-    /// are searched.
+    /// netsim writes to `TMPDIR` first, but other programs read from `XDG_RUNTIME_DIR` first, so all of
+    /// these directories are searched.
     var directories: [String] {
         var found: [String] = []
         let candidates =
@@ -50,7 +50,7 @@ package struct NetsimEnvironment: Sendable {
         return found
     }
 
-    /// The instance that `NETSIM_INSTANCE` names; `nil` if it names none.
+    /// Returns the instance in `NETSIM_INSTANCE`, or `nil` if the variable is not set.
     func instance() throws(RadioError) -> Int? {
         guard let text = variables["NETSIM_INSTANCE"], !text.isEmpty else { return nil }
         guard let number = Int(text), Self.instances.contains(number) else {
@@ -61,7 +61,7 @@ package struct NetsimEnvironment: Sendable {
         return number
     }
 
-    /// The H4 port of an instance: the value of `NETSIM_HCI_PORT`, or else the instance's default port.
+    /// Returns the H4 port of an instance: that in `NETSIM_HCI_PORT`, or else the instance's default port.
     func port(instance: Int) throws(RadioError) -> UInt16 {
         guard let text = variables["NETSIM_HCI_PORT"], !text.isEmpty else {
             return UInt16(Self.firstPort + instance - 1)

@@ -1,12 +1,12 @@
-/// The file in which netsim, the Android emulator's radio, publishes its ports: `netsim.ini`, or
-/// `netsim_N.ini` for another instance.
+/// The file in which netsim, the Android emulator's radio, publishes its ports.
 ///
-/// Each line has a key and a value, as in `grpc.port=8877` or `web.port = localhost:7681`.
+/// The file is `netsim.ini`, or `netsim_N.ini` for an instance N other than 1. Each line has a key and a
+/// value, as in `grpc.port=8877` or `web.port = localhost:7681`.
 struct NetsimFile: Hashable, Sendable {
-    /// The ports by their keys, such as `grpc.port`.
+    /// The ports by key; a key is, for example, `grpc.port`.
     let ports: [String: UInt16]
 
-    /// Parses a file's text; `nil` if it contains no port.
+    /// Parses the text of a file; returns `nil` if it contains no port.
     init?(parsing text: String) {
         var ports: [String: UInt16] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
@@ -28,10 +28,10 @@ struct NetsimFile: Hashable, Sendable {
         return String(head[...last])
     }
 
-    /// The file's name.
+    /// Returns the name of an instance's file.
     static func name(instance: Int) -> String { instance == 1 ? "netsim.ini" : "netsim_\(instance).ini" }
 
-    /// The instance whose file has this name, or `nil` if no instance's file has it.
+    /// Returns the instance whose file has this name, or `nil` if there is none.
     static func instance(named name: String) -> Int? {
         if name == Self.name(instance: 1) { return 1 }
         guard name.hasPrefix("netsim_"), name.hasSuffix(".ini"),

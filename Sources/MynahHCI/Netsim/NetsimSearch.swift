@@ -3,15 +3,16 @@ import MynahSupport
 
 import Glibc
 
-/// Finds the radio of an Android emulator by its port and by the file that it writes.
+/// Finds the radio of an Android emulator by its port and its file.
 package struct NetsimSearch: Sendable {
     /// The kind of a file at a path.
     enum Entry: Hashable, Sendable {
         case none
         /// A regular file that netsim may have written.
         case netsim
-        /// A file of another user, which is not used, because that user must not choose the radio of this
-        /// user's devices.
+        /// A file of another user.
+        ///
+        /// The file is not used, because that user must not choose the radio for this user's devices.
         case foreign
         /// Anything else.
         case other
@@ -29,9 +30,9 @@ package struct NetsimSearch: Sendable {
             listens: { LoopbackListeners.listens(on: $0) })
     }
 
-    /// The reason that `auto` does not use an emulator.
+    /// The reason that `auto` does not use an Android emulator.
     package struct Absence: Error, Hashable {
-        /// The reason, worded to follow "because" in a message.
+        /// The reason, in words that can follow "because" in a message.
         package var reason: String
     }
 
@@ -48,7 +49,7 @@ package struct NetsimSearch: Sendable {
         self.probes = probes
     }
 
-    /// The place of the radio that an emulator has, or will have when it starts.
+    /// Returns the location of the radio of an emulator, which may not be running yet.
     ///
     /// The emulator is chosen in this order: this instance, the instance in `NETSIM_INSTANCE`, the first
     /// running instance, instance 1.
@@ -62,10 +63,10 @@ package struct NetsimSearch: Sendable {
         return try place(of: 1)
     }
 
-    /// The location of an emulator's radio that is running: its file exists, belongs to this user, and its
-    /// port is open.
+    /// Returns the location of the radio of a running emulator, or throws if it is not running.
     ///
-    /// The search never waits.
+    /// The emulator is running if its file exists and belongs to this user, and if its port is open. The
+    /// search never waits.
     package func live(instance: Int? = nil) throws(Absence) -> NetsimPlace {
         let place: NetsimPlace
         do throws(RadioError) {
@@ -108,9 +109,9 @@ package struct NetsimSearch: Sendable {
     }
 }
 
-/// The files that netsim writes.
+/// Reads the files that netsim writes.
 enum NetsimFiles {
-    /// The largest number of bytes to read of the file; netsim writes a few lines.
+    /// The most bytes of a file that are read; netsim writes only a few lines.
     private static let limit = 1 << 16
 
     static func names(in directory: String) -> [String] { Directory.names(in: directory) ?? [] }

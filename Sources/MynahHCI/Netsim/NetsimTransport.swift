@@ -3,20 +3,21 @@ import MynahSupport
 
 /// A transport to a controller of an Android emulator's radio, with H4 over TCP.
 ///
-/// The first `open` waits for the emulator to start. After a controller was reached once, `open` connects at
-/// once or fails.
+/// The first `open` waits for the emulator to start. After a connection has succeeded once, later calls of
+/// `open` do not wait: they connect or fail.
 package final class NetsimTransport: HCITransport {
     private struct State {
         var wasReached = false
         var waiting: Task<Bool, Never>?
-        /// Increases with each opening and each closing.
+        /// The number of calls of `open` and `close` so far.
         var run = 0
     }
 
-    /// The time to wait for an emulator to start.
+    /// The longest wait for an emulator to start.
     static let patience = Duration.seconds(30)
-    /// The time between two attempts to connect while an emulator starts, because nothing reports that its
-    /// port was opened.
+    /// The time between two attempts to connect while an emulator starts.
+    ///
+    /// No notification tells that the emulator's port was opened.
     static let pause = Duration.milliseconds(500)
 
     private let place: NetsimPlace
@@ -32,8 +33,8 @@ package final class NetsimTransport: HCITransport {
     package convenience init(
         _ place: NetsimPlace, whenWaiting: @escaping @Sendable (_ message: String) -> Void = { _ in }
     ) {
-        // Nothing tells when another program begins to listen on a port, so it is looked for again after a
-        // pause.
+        // There is no notification when another program begins to listen on a port, so the search is
+        // repeated after a pause.
         self.init(
             place, listens: NetsimSearch.Probes.system.listens, whenWaiting: whenWaiting,
             sleep: { try await Task.sleep(for: $0) })
@@ -51,7 +52,7 @@ package final class NetsimTransport: HCITransport {
         socket = SocketTransport(place.address)
     }
 
-    /// Connects to the emulator's radio.
+    /// Connects to the emulator's radio, and waits for the emulator if that is necessary.
     package func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError) {
@@ -71,7 +72,7 @@ package final class NetsimTransport: HCITransport {
         }
     }
 
-    /// Sends a packet, or queues it until there is room.
+    /// Sends a packet, or queues the packet while the connection is busy.
     package func send(_ packet: H4Packet) { socket.send(packet) }
 
     /// Closes the transport, or stops waiting for an emulator.

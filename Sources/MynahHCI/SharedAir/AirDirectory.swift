@@ -2,10 +2,11 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// The directory in which the processes of one air find each other: each process has a socket there, whose
-/// name is a random number.
+/// The directory in which the processes of one air find each other.
+///
+/// Each process has a socket there, whose name is a random number.
 struct AirDirectory: Sendable {
-    /// Distinguishes a socket from a later one with the same name.
+    /// The identity of a socket file, which differs from that of a later file with the same name.
     struct Identity: Hashable {
         var device: dev_t
         var inode: ino_t
@@ -13,19 +14,21 @@ struct AirDirectory: Sendable {
 
     let path: String
 
-    /// The age in seconds from which a socket that refuses connections is a leftover; a younger one's process
-    /// may be between `bind` and `listen`.
+    /// The age in seconds from which a socket that refuses connections is considered a leftover.
+    ///
+    /// The process of a younger socket may be between `bind` and `listen`.
     static let leftoverAge: Int64 = 2
 
     private static let remedy = "set MYNAH_AIR to a directory of your own"
 
-    /// Makes the directory if it is missing, and checks that no other user can write to it.
+    /// Creates the directory if it is missing, and checks that no other user can write to it.
     func prepare() throws(RadioError) {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw cannotBeCreated(SystemError(errno)) }
         try check()
     }
 
-    /// The error that `prepare` would throw, as far as it can be found without creating the directory.
+    /// The error that `prepare` would throw, or `nil`, as far as that is known without creating the
+    /// directory.
     var problem: RadioError? {
         do throws(RadioError) {
             guard SocketAddress(path: path(of: 0)) != nil else { throw tooLong }
@@ -60,7 +63,7 @@ struct AirDirectory: Sendable {
             throw RadioError(
                 .unreachable, "the virtual radio's directory \(path) is not a directory", remedy: Self.remedy)
         }
-        // Anyone who can put a socket there is on the air, and could put a link there that leads elsewhere.
+        // A user who can put a socket there is on the air, and could also put a link to another place there.
         guard status.st_uid == geteuid() else {
             throw RadioError(
                 .notPermitted,
@@ -79,16 +82,16 @@ struct AirDirectory: Sendable {
 
     // MARK: - Sockets in it
 
-    /// The file name of a process's socket.
+    /// Returns the file name of a process's socket.
     static func name(of node: UInt64) -> String {
         Hex.encode((0..<8).map { UInt8(truncatingIfNeeded: node >> (56 - 8 * $0)) })
     }
 
     func path(of node: UInt64) -> String { path + "/" + Self.name(of: node) }
 
-    /// The processes that have a socket in the directory.
+    /// Returns the processes that have a socket in the directory.
     ///
-    /// Files, links and directories that are named like a socket are ignored.
+    /// Other files, links and directories with such names are ignored.
     func nodes() throws(RadioError) -> [UInt64] {
         guard let names = Directory.names(in: path) else {
             throw RadioError(
@@ -103,7 +106,7 @@ struct AirDirectory: Sendable {
         return found.sorted()
     }
 
-    /// The identity of a process's socket, or `nil` if there is no socket with its name.
+    /// Returns the identity of a process's socket, or `nil` if the process has no socket.
     func identity(of node: UInt64) -> Identity? {
         socket(of: node).map { Identity(device: $0.st_dev, inode: $0.st_ino) }
     }
@@ -114,11 +117,11 @@ struct AirDirectory: Sendable {
         return status
     }
 
-    /// Opens this process's socket.
+    /// Opens this process's socket, and returns its descriptor.
     ///
     /// The socket is bound under its final name: systemd-tmpfiles spares the sockets that the kernel lists,
-    /// and the kernel lists the name that was bound. If the process is killed before it listens, the next one
-    /// to join removes it as a leftover.
+    /// and the kernel lists the name that was bound. If the process is killed before it listens, the next
+    /// process that joins removes the socket as a leftover.
     func listen(as node: UInt64) throws(RadioError) -> Int32 {
         let descriptor = try bind(as: node)
         guard systemListen(descriptor) == 0 else {
@@ -130,7 +133,7 @@ struct AirDirectory: Sendable {
         return descriptor
     }
 
-    /// Binds this process's socket, without listening yet.
+    /// Binds this process's socket, which does not listen yet.
     func bind(as node: UInt64) throws(RadioError) -> Int32 {
         let descriptor: Int32
         switch Descriptor.socket(AF_UNIX, Descriptor.sequencedPackets) {
@@ -159,8 +162,9 @@ struct AirDirectory: Sendable {
         RadioError(.unreachable, "a socket cannot be made in \(path): \(error)", remedy: Self.remedy)
     }
 
-    /// Connects to the socket of another process, or returns `nil` if that process has ended or does not
-    /// accept.
+    /// Connects to the socket of another process.
+    ///
+    /// Returns `nil` if that process has ended, or does not accept the connection.
     func connect(to node: UInt64) -> Int32? {
         guard case .success(let descriptor) = Descriptor.socket(AF_UNIX, Descriptor.sequencedPackets)
         else { return nil }
@@ -171,8 +175,9 @@ struct AirDirectory: Sendable {
         return nil
     }
 
-    /// Removes a socket that refuses connections, unless it is so young that its process may be about to
-    /// listen.
+    /// Removes a socket that refuses connections, unless it is too young.
+    ///
+    /// The process of a young socket may be about to listen.
     private func removeLeftover(_ node: UInt64) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -181,7 +186,7 @@ struct AirDirectory: Sendable {
         unlink(path(of: node))
     }
 
-    /// Removes the socket of a process, but no other file with that name.
+    /// Removes the socket of a process, but not another kind of file with the same name.
     func remove(_ node: UInt64) {
         if socket(of: node) != nil { unlink(path(of: node)) }
     }

@@ -4,7 +4,7 @@ import MynahSupport
 
 /// Chooses the directory of the air from the environment.
 struct AirDirectoryChoice {
-    /// The file or directory at a path, after links are followed.
+    /// The kind of file at a path, after links are followed.
     enum Status: Hashable {
         case directory(owner: UInt32)
         case notDirectory
@@ -12,18 +12,18 @@ struct AirDirectoryChoice {
     }
 
     let directory: AirDirectory
-    /// The warning about a variable that was not used, with the reason, or `nil`.
+    /// The warning about an environment variable that was ignored, or `nil` if there is none.
     let warning: RadioWarning?
 
-    /// Chooses the directory of this process.
+    /// Chooses the directory for this process.
     static func ofThisProcess() -> AirDirectoryChoice {
         AirDirectoryChoice(
             variable: { name in getenv(name).map { String(cString: $0) } }, user: geteuid(),
             status: Self.status(of:))
     }
 
-    /// Chooses `MYNAH_AIR`, or else a directory of this user's session, or else one among the temporary
-    /// files.
+    /// Chooses the directory in `MYNAH_AIR`, or else one of this user's session, or else a temporary
+    /// directory.
     ///
     /// A session directory that belongs to another user is not used: `sudo` may keep `XDG_RUNTIME_DIR`, and
     /// files of root in it would lock the user out.

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The first message of each side: the protocol, its version, and the sender's process number.
+/// The first message of each process: the protocol, its version, and the random number of the sender.
 struct AirGreeting: Hashable, Sendable {
     /// The reason that a first message is not a valid greeting.
     enum Trouble: Error, Hashable {
@@ -8,13 +8,14 @@ struct AirGreeting: Hashable, Sendable {
         case foreignVersion(UInt16)
     }
 
-    /// The version of the messages, which increases with every change; processes of different versions refuse
-    /// each other.
+    /// The version of the messages, which increases with every change.
+    ///
+    /// Processes with different versions refuse each other.
     static let version: UInt16 = 4
     private static let mark = Array("mynah air".utf8)
 
     var node: UInt64
-    /// Whether the sender wants to receive advertising, until its next message about this.
+    /// `true` if the sender wants to receive advertising, until a later message changes that.
     var wantsAdvertising: Bool
 
     init(node: UInt64, wantsAdvertising: Bool) {
@@ -36,7 +37,7 @@ struct AirGreeting: Hashable, Sendable {
         guard reader.readBytes(Self.mark.count) == Self.mark, let version = reader.readUInt16() else {
             throw .nonsense
         }
-        // Of another version nothing is known but its number.
+        // The rest of a message with another version cannot be interpreted.
         guard version == Self.version else { throw .foreignVersion(version) }
         guard let node = reader.readUInt64(), let flag = reader.readUInt8(), flag <= 1, reader.isAtEnd
         else { throw .nonsense }

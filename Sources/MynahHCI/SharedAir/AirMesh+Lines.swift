@@ -4,18 +4,18 @@ import MynahSupport
 
 // The connections to other processes.
 extension AirMesh {
-    /// The length of the longest message: a frame with the longest AD structures.
+    /// The length of the longest message, in bytes: a frame with the longest AD structures.
     static let longestMessage = 2048
-    /// The largest number of messages that are read before other descriptors are served.
+    /// The most messages that are read from one connection before other descriptors are served.
     private static let turn = 64
 
-    /// Sends the greeting on a new connection, which either side may have made.
+    /// Sends the greeting on a new connection; `called` is `nil` if the other process has connected.
     func greet(_ descriptor: Int32, to called: UInt64?) {
         var room: Int32 = 1 << 20
         setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
         let isTaken = state.withLock { state in
             guard state.isOpen else { return false }
-            // In one step with the line, so that no change of what we want gets lost between.
+            // Read under the same lock that adds the connection, so that no change in between is lost.
             let greeting = AirGreeting(node: node, wantsAdvertising: state.wantsAdvertising)
             guard Descriptor.send(descriptor, greeting.bytes) != .ended,
                 let connection = state.neighbours.connected(to: called)
@@ -37,7 +37,7 @@ extension AirMesh {
             var notices: [RadioWarning] = []
             for _ in 0..<Self.turn {
                 guard let line = state.lines[connection] else { break }
-                // With MSG_TRUNC the result is the length of the message, even if the buffer is shorter.
+                // With MSG_TRUNC, the result is the length of the message, even if the buffer is shorter.
                 let outcome = Descriptor.receive(
                     line.descriptor, into: &buffer, flags: Int32(MSG_TRUNC))
                 guard case .moved(let count) = outcome else {
@@ -47,7 +47,7 @@ extension AirMesh {
                     }
                     break
                 }
-                // One that is too long is cut short, and makes no sense.
+                // A message that is too long was cut, and is not valid.
                 let message = count > buffer.count ? [] : Array(buffer[..<count])
                 for action in state.neighbours.received(message, on: connection) {
                     switch action {
@@ -75,7 +75,7 @@ extension AirMesh {
 
     // MARK: - Sending
 
-    /// Sends a message to the processes that want it.
+    /// Sends a message to the processes that want to receive it.
     func send(_ message: AirMessage) {
         let notices = state.withLock { state in
             var notices: [RadioWarning] = []
@@ -103,7 +103,7 @@ extension AirMesh {
         _ bytes: [UInt8], to connection: Connection, _ state: inout State, _ notices: inout [RadioWarning]
     ) {
         guard let line = state.lines[connection] else { return }
-        // Anything wrong with a connection is found by reading.
+        // A broken connection is detected when it is read.
         guard Descriptor.send(line.descriptor, bytes) == .blocked else { return }
         guard !line.isDeaf, state.noticesLeft > 0 else { return }
         state.lines[connection]?.isDeaf = true
@@ -114,8 +114,9 @@ extension AirMesh {
                 "a process on the air does not read its packets; it loses packets until it does"))
     }
 
-    /// Sends whether this process wants advertising; unlike a frame, this is sent later if there is no room
-    /// now.
+    /// Sends whether this process wants to receive advertising.
+    ///
+    /// Unlike a frame, the message is sent later if the connection cannot accept it now.
     private static func update(_ connection: Connection, _ state: inout State) {
         guard let line = state.lines[connection] else { return }
         let bytes = AirMessage.wantsAdvertising(state.wantsAdvertising).bytes
@@ -125,7 +126,7 @@ extension AirMesh {
         EventLoop.shared.change(line.watch, isOutdated ? [.reading, .writing] : .reading)
     }
 
-    /// Sends waiting messages after a connection has room again.
+    /// Sends a delayed message after a connection can accept data again.
     private func catchUp(_ connection: Connection) {
         state.withLock { Self.update(connection, &$0) }
     }

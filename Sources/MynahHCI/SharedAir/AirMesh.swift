@@ -2,14 +2,13 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// Carries messages between the processes of an air: each process has a socket, and a connection to each
-/// other process.
+/// Carries messages between the processes of an air, each of which is connected to every other one.
 ///
-/// A frame is dropped if a neighbour has no room for it, as on a real air, and links send it again. So a
-/// process that does not read delays no other one.
+/// A frame is dropped if the connection to another process cannot accept it, as on a real air; links repeat
+/// their frames. A process that does not read therefore does not delay the others.
 final class AirMesh: Sendable {
     typealias Connection = AirNeighbours.Connection
-    /// The type of `DeletionWatch.follow`, which a test replaces.
+    /// The type of `DeletionWatch.follow`, for which a test can pass a substitute.
     typealias Follow =
         @Sendable (String, @escaping @Sendable (DeletionWatch.Change) -> Void)
         -> Result<DeletionWatch.Follower, SystemError>
@@ -17,10 +16,11 @@ final class AirMesh: Sendable {
     struct Line {
         var descriptor: Int32
         var watch: EventLoop.Watch
-        /// `true` if the member has no room, and a warning about that was given.
+        /// `true` if a message was dropped because the connection was full, and a warning was given.
         var isDeaf = false
-        /// `true` if the member had no room for the last message about wanting advertising, which must be
-        /// sent again.
+        /// `true` if the connection was full for the last message about wanting advertising.
+        ///
+        /// The message must be sent again.
         var isOutdated = false
     }
 
@@ -38,9 +38,9 @@ final class AirMesh: Sendable {
         fileprivate var follower: DeletionWatch.Follower?
         var isOpen = true
         var wantsAdvertising = false
-        /// The number of warnings that may still be given, which is enough to understand a problem.
+        /// The number of warnings that may still be given, which is limited because more do not help.
         var noticesLeft = 20
-        /// The codes of the warnings that were given and are given only once.
+        /// The codes of the warnings that were given, and are given only once.
         fileprivate var given: Set<String> = []
     }
 
@@ -52,7 +52,7 @@ final class AirMesh: Sendable {
     let receive: @Sendable ([AirFrame]) -> Void
     let notice: @Sendable (RadioWarning) -> Void
 
-    /// Makes a mesh without members; `receive` and `notice` are called on the loop's thread.
+    /// Makes a mesh without connections; `receive` and `notice` are called on the thread of the event loop.
     init(
         _ directory: AirDirectory,
         follow: @escaping Follow = { DeletionWatch.shared.follow($0, $1) },
@@ -71,18 +71,19 @@ final class AirMesh: Sendable {
 
     /// Opens this process's socket, and connects to the processes in the directory.
     ///
-    /// Of any two processes, the one that searches later finds the other, because each opens its socket
-    /// before it searches.
+    /// Each process opens its socket before it searches the directory. Of any two processes, the one that
+    /// searches later therefore finds the other one.
     func join() throws(RadioError) {
         try keepOpen()
         try find()
     }
 
-    /// Opens this process's socket unless it is open, so that other processes find it.
+    /// Opens this process's socket unless it is open, so that other processes can connect.
     private func keepOpen() throws(RadioError) {
-        // Alone, because the loop may find the socket deleted while it is being made.
+        // One thread at a time, because the event loop may find the socket deleted while it is being
+        // created.
         try opening.withLock { _ throws(RadioError) in
-            // Somebody may still be deleting the directory: it can go between two steps of ours.
+            // The directory may be deleted between two steps, if another program is deleting it.
             for _ in 0..<3 {
                 if !isOpen || hasSocket || (try? open()) != nil && hasSocket { return }
             }
@@ -92,16 +93,16 @@ final class AirMesh: Sendable {
 
     private var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Whether this process's socket is in the directory, where others find it.
+    /// Whether this process's socket is in the directory, where other processes can find it.
     private var hasSocket: Bool {
         guard let identity = state.withLock({ $0.door?.identity }) else { return false }
         return directory.identity(of: node) == identity
     }
 
-    /// Tries once to open this process's socket.
+    /// Tries to open this process's socket, once.
     func open() throws(RadioError) {
         try directory.prepare()
-        // Before there is a socket that could be deleted.
+        // The watch starts before there is a socket that could be deleted.
         let trouble = watchForDeletions()
         let descriptor = try directory.listen(as: node)
         let identity = directory.identity(of: node)
@@ -123,11 +124,11 @@ final class AirMesh: Sendable {
                     """
                 ))
         }
-        // Another thread may have left the air.
+        // Another thread may have called `leave`.
         if !isOpen { leave() }
     }
 
-    /// Connects to the processes in the directory that are not neighbours yet.
+    /// Connects to the processes in the directory to which there is no connection yet.
     func find() throws(RadioError) {
         for other in try directory.nodes() where other != node {
             guard !state.withLock({ $0.neighbours.knows(other) }),
@@ -137,10 +138,10 @@ final class AirMesh: Sendable {
         }
     }
 
-    /// Leaves the air; after that, nothing is received.
+    /// Leaves the air; afterwards, nothing is received.
     func leave() {
         let watches = state.withLock { state in
-            // Closed in here, where no other thread is using them.
+            // The descriptors are closed under the lock, so that no other thread is using them.
             for line in state.lines.values { close(line.descriptor) }
             var watches = state.lines.values.map(\.watch)
             if let door = state.door {
@@ -173,7 +174,7 @@ final class AirMesh: Sendable {
         }
     }
 
-    /// Begins to watch the directory; returns the error if that is impossible.
+    /// Starts to watch the directory for deletions; returns the error if that is not possible.
     private func watchForDeletions() -> SystemError? {
         let name = AirDirectory.name(of: node)
         let followed = follow(directory.path) { [weak self] change in
@@ -189,7 +190,7 @@ final class AirMesh: Sendable {
     }
 
     private func seeToDeletion() {
-        // Connections that wait at the former socket are good all the same.
+        // The connections that are pending at the old socket are still good.
         accept()
         guard isOpen, state.withLock({ $0.door != nil }), !hasSocket else { return }
         let outcome: String
@@ -206,7 +207,7 @@ final class AirMesh: Sendable {
                 "this run's socket in the directory \(directory.path) was deleted; \(outcome)"))
     }
 
-    /// Gives a warning, unless it was given before.
+    /// Gives a warning, unless a warning with the same code was given before.
     private func give(_ warning: RadioWarning) {
         if state.withLock({ $0.given.insert(warning.code).inserted }) { notice(warning) }
     }

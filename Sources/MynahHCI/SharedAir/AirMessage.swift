@@ -1,10 +1,10 @@
 import MynahSupport
 
-/// A message between two processes of an air, after their greetings.
+/// A message between two processes of an air, which follows their greetings.
 enum AirMessage: Hashable, Sendable {
-    /// A PDU of one of the sender's stations.
+    /// A PDU from one of the sender's stations.
     case frame(AirFrame)
-    /// Whether the sender wants to receive advertising from now on, because one of its stations listens.
+    /// Whether the sender wants to receive advertising from now on, because one of its stations scans.
     case wantsAdvertising(Bool)
 
     var bytes: [UInt8] {
@@ -18,7 +18,7 @@ enum AirMessage: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Parses a message; `nil` if the bytes are not a message.
+    /// Parses a message; returns `nil` if the bytes are not a valid message.
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         switch reader.readUInt8() {

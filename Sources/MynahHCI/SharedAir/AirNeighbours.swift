@@ -1,19 +1,18 @@
-/// The other processes of a shared air: the connection to each, its stations, and whether it wants
-/// advertising.
+/// The other processes of a shared air, with their connections and stations: a state machine without I/O.
 ///
-/// A state machine without I/O. Two processes that start at once connect to each other twice; both keep the
-/// connection that the process with the lower number began.
+/// Two processes that start at the same time connect to each other twice. Both keep the connection that the
+/// process with the lower number began.
 struct AirNeighbours: Sendable {
-    /// Identifies a connection of this process.
+    /// The identifier of a connection of this process.
     struct Connection: Hashable, Sendable, Comparable {
         var number: UInt64
 
         static func < (left: Connection, right: Connection) -> Bool { left.number < right.number }
     }
 
-    /// The action that a message requires.
+    /// An action that a message requires of the caller.
     enum Action: Hashable {
-        /// Close the connection; the reason is `nil` if the other side did nothing wrong.
+        /// Close the connection; the reason is `nil` if the other process did nothing wrong.
         case close(Connection, Reason?)
         /// Pass a frame to the stations of this process.
         case take(AirFrame)
@@ -26,9 +25,9 @@ struct AirNeighbours: Sendable {
     }
 
     private struct Neighbour {
-        /// The process that this one connected to, or `nil` if the other side connected.
+        /// The process to which this process has connected, or `nil` if the other process has connected.
         var called: UInt64?
-        /// The process that has sent its greeting, or `nil` if none has.
+        /// The process that has sent its greeting, or `nil` if it has not sent one yet.
         var node: UInt64?
         var wantsAdvertising = false
         var stations: Set<Station> = []
@@ -40,12 +39,12 @@ struct AirNeighbours: Sendable {
     private var stations: [Station: Connection] = [:]
     private var last: UInt64 = 0
 
-    /// The connections to processes that want advertising, in order.
+    /// The connections to the processes that want to receive advertising, in order.
     private(set) var audience: [Connection] = []
 
-    /// The largest number of connections, which is more than anybody needs.
+    /// The most connections of this process.
     static let limit = 512
-    /// The largest number of stations of a process, which is more than anybody needs.
+    /// The most stations of another process.
     static let stationLimit = 20_000
 
     init(node: UInt64) {
@@ -55,16 +54,19 @@ struct AirNeighbours: Sendable {
     /// The number of processes that have sent their greeting.
     var count: Int { nodes.count }
 
-    /// Whether a process is a neighbour, or is being connected to.
+    /// Whether there is a connection to a process, or an attempt to connect to it.
     func knows(_ node: UInt64) -> Bool {
         nodes[node] != nil || connections.values.contains { $0.called == node }
     }
 
-    /// The connection to the process of a station, or `nil` if the station has not sent anything or has left.
+    /// Returns the connection to the process of a station.
+    ///
+    /// Returns `nil` if the station has not sent anything, or if its process has left.
     func connection(of station: Station) -> Connection? { stations[station] }
 
-    /// Adds a connection, to the process `called` or made by the other side; returns `nil` if there are too
-    /// many.
+    /// Adds a connection to the process `called`, or one that another process began if `called` is `nil`.
+    ///
+    /// Returns `nil` if there are too many connections.
     mutating func connected(to called: UInt64? = nil) -> Connection? {
         guard connections.count < Self.limit else { return nil }
         last += 1
@@ -80,9 +82,9 @@ struct AirNeighbours: Sendable {
         audience.removeAll { $0 == connection }
     }
 
-    /// Handles a message.
+    /// Handles a message of another process; returns the required actions.
     mutating func received(_ bytes: [UInt8], on connection: Connection) -> [Action] {
-        // In place: a copy of the neighbour would have its stations copied when one is added.
+        // Changed in place, because a copy would cause its stations to be copied when one is added.
         guard let index = connections.index(forKey: connection) else { return [] }
         guard connections.values[index].node != nil else {
             do throws(AirGreeting.Trouble) {
@@ -104,7 +106,7 @@ struct AirNeighbours: Sendable {
     }
 
     private mutating func handle(_ frame: AirFrame, on connection: Connection) -> [Action] {
-        // A station belongs to the process that sent for it first.
+        // A station belongs to the process that was the first to send a frame of it.
         if let owner = stations[frame.from] {
             return owner == connection ? [.take(frame)] : []
         }
@@ -139,7 +141,7 @@ struct AirNeighbours: Sendable {
         guard isOurs == (node < greeting.node) else { return refuse(connection, nil) }
         nodes[greeting.node] = connection
         send(advertising: greeting.wantsAdvertising, to: connection)
-        // Its stations are still there, and may have no other reason to send again.
+        // The stations still exist, and may not send again soon.
         let stations = connections[other]?.stations ?? []
         defer {
             for station in stations { self.stations[station] = connection }

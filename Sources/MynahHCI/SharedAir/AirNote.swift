@@ -1,19 +1,18 @@
 import Glibc
 import MynahSupport
 
-/// A file in the directory of the shared air about a run that has an air of its own, which no other process
-/// can join.
+/// A file about a run with a private air, which no other process can join.
 ///
-/// The run's process holds a lock on its note, and the system releases the lock when the process ends. A note
-/// without a lock is a leftover, and is deleted by the next process that looks for notes.
+/// The file is in the directory of the shared air. The run's process holds a lock on the file, which the
+/// system releases when the process ends. A file without a lock is a leftover, and is deleted by the next
+/// process that looks for such files.
 package final class AirNote: Sendable {
-    /// The content of a note.
     package struct Content: Hashable, Sendable {
-        /// The value of `--clock`.
+        /// The run's value of `--clock`.
         package var clock: String
         /// The names of the run's devices.
         package var devices: String
-        /// The process identifier of the run.
+        /// The process ID of the run.
         package var process: Int
 
         /// Makes the note of this process.
@@ -24,9 +23,9 @@ package final class AirNote: Sendable {
         }
     }
 
-    /// The largest size of a note, in bytes; a larger file is ignored.
+    /// The largest size of a note, in bytes; larger files are ignored.
     private static let sizeLimit = 4096
-    /// The largest number of notes that are read.
+    /// The most notes that are returned.
     private static let limit = 64
     private static let prefix = "private-"
 
@@ -43,30 +42,28 @@ package final class AirNote: Sendable {
 
     // MARK: - The run's side
 
-    /// Writes a note to a directory, or to that of the air that this process would join.
+    /// Writes a note to a directory; by default, to that of the air that this process would join.
     ///
-    /// Returns `nil` if the directory cannot be used; then no other process uses it either.
+    /// Returns `nil` if the directory cannot be used; no other process can use it then either.
     package static func leave(_ content: Content, in directory: String? = nil) -> AirNote? {
         let air = directory.map { AirDirectory(path: $0) } ?? AirDirectoryChoice.ofThisProcess().directory
         guard (try? air.prepare()) != nil else { return nil }
         let bytes = Array(content.json.text.utf8)
-        // Another process may take a note without a lock for a leftover.
+        // Another process may delete the note as a leftover before it is locked.
         for _ in 0..<8 {
             let path = "\(air.path)/\(prefix)\(AirDirectory.name(of: .random(in: .min ... .max)))"
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { return nil }
             let note = AirNote(path, descriptor)
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0, isThere(descriptor, path) {
-                // A single write of so few bytes is whole, or fails.
+                // A single write of so few bytes writes all of them or fails.
                 return write(descriptor, bytes, bytes.count) == bytes.count ? note : nil
             }
         }
         return nil
     }
 
-    /// Removes the note.
-    ///
-    /// A second call does nothing.
+    /// Removes the note; does nothing if it was removed before.
     package func remove() {
         let descriptor = descriptor.withLock { descriptor in
             defer { descriptor = nil }
@@ -74,12 +71,12 @@ package final class AirNote: Sendable {
         }
         guard let descriptor else { return }
         Self.removeFile(descriptor, path)
-        // A child that is just being started shares the descriptor until it becomes another program.
+        // A child process that is being started shares the descriptor until it executes another program.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Whether an open file is still the one at this path.
+    /// Whether the file at this path is still the open file.
     private static func isThere(_ descriptor: Int32, _ path: String) -> Bool {
         var (opened, named) = (stat(), stat())
         return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0
@@ -92,13 +89,13 @@ package final class AirNote: Sendable {
 
     // MARK: - The other side
 
-    /// The notes in a directory whose processes are running, in the order of their numbers.
+    /// Returns the notes in a directory whose processes are running, in the order of their process IDs.
     ///
-    /// Leftovers are deleted. Other files that are named like a note are left alone.
+    /// Leftovers are deleted. Other files with names like those of notes are ignored.
     package static func contents(in directory: String) -> [Content] {
         let names = (Directory.names(in: directory) ?? []).filter { $0.hasPrefix(prefix) }.sorted()
         var contents: [Content] = []
-        // Leftovers do not count: they must not hide the note of a process that lives.
+        // Leftovers do not count towards the limit, so that they cannot hide the note of a running process.
         for name in names where contents.count < limit {
             if let content = read("\(directory)/\(name)") { contents.append(content) }
         }
@@ -106,7 +103,7 @@ package final class AirNote: Sendable {
     }
 
     private static func read(_ path: String) -> Content? {
-        // A link is not followed, and a FIFO is not waited for.
+        // Links are not followed, and opening a FIFO does not wait.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -152,11 +149,11 @@ extension AirNote.Content {
             ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit))) + "…" : text
     }
 
-    /// The largest length of a text in a note; the rest is cut.
+    /// The most bytes of a text in a note; longer texts are cut.
     private static let textLimit = 200
 }
 
-// Beside methods of the same names.
+// Needed because this type has methods with the same names.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: Int) -> Int {
     read(descriptor, buffer, size)
 }

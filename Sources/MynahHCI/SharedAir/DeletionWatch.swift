@@ -1,30 +1,30 @@
 import Glibc
 import MynahSupport
 
-/// Reports through inotify that directories, or entries in them, were deleted or moved away.
+/// Reports, through inotify, that watched directories or their entries were deleted or moved away.
 ///
-/// The process has one watch, because the kernel allows a user few inotify instances, and is slow to close
-/// one.
+/// The process has only one watch, because the kernel allows a user few inotify instances, and is slow to
+/// close one.
 final class DeletionWatch: Sendable {
     /// The watch of this process.
     static let shared = DeletionWatch()
 
     /// A change in a watched directory.
     enum Change: Hashable, Sendable {
-        /// An entry of this name was deleted or moved away.
+        /// An entry with this name was deleted or moved away.
         case entry(String)
         /// The directory was deleted or moved away, or events were lost.
         case all
     }
 
-    /// Identifies a caller that follows a directory.
+    /// The identifier of a follower, which is the receiver of changes in a directory.
     struct Follower: Hashable, Sendable {
         fileprivate var number: UInt64
     }
 
     private struct State {
         var last: UInt64 = 0
-        /// The kernel's number of the directory and the handler of each follower.
+        /// The followers: for each, the kernel's number of its directory, and its handler.
         var followers: [UInt64: (watch: Int32, handler: @Sendable (Change) -> Void)] = [:]
     }
 
@@ -41,10 +41,11 @@ final class DeletionWatch: Sendable {
         _ = EventLoop.shared.watch(descriptor, .reading) { [unowned self] _ in read() }
     }
 
-    /// Whether the kernel provided an inotify instance.
+    /// `true` if the kernel has provided an inotify instance.
     var isAvailable: Bool { descriptor >= 0 }
 
-    /// Calls `handler` on the loop's thread when this directory, or an entry in it, is deleted or moved away.
+    /// Calls `handler` on the thread of the event loop after this directory or an entry in it was deleted or
+    /// moved.
     func follow(
         _ path: String, _ handler: @escaping @Sendable (Change) -> Void
     ) -> Result<Follower, SystemError> {
@@ -52,7 +53,7 @@ final class DeletionWatch: Sendable {
         let entries = IN_DELETE | IN_MOVED_FROM
         let itself = IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
         return state.withLock { state in
-            // A directory that is followed already has the number that it had.
+            // If the directory is already watched, the kernel returns the same number.
             let watch = inotify_add_watch(descriptor, path, UInt32(entries) | UInt32(itself))
             guard watch >= 0 else { return .failure(SystemError(errno)) }
             state.last += 1
@@ -61,7 +62,7 @@ final class DeletionWatch: Sendable {
         }
     }
 
-    /// Stops calling the handler; a call that has begun may still be running.
+    /// Removes a follower; a call of its handler that has already begun may still be running.
     func remove(_ follower: Follower) {
         state.withLock { state in
             guard let removed = state.followers.removeValue(forKey: follower.number),
@@ -90,12 +91,12 @@ final class DeletionWatch: Sendable {
 
     /// An `inotify_event`.
     struct Event: Hashable {
-        /// The kernel's number of the directory; negative if the kernel lost events of all directories.
+        /// The kernel's number of the directory, which is negative if events of all directories were lost.
         var watch: Int32
         var change: Change
     }
 
-    /// Decodes the inotify events in the bytes.
+    /// Parses inotify events.
     static func events(in bytes: ArraySlice<UInt8>) -> [Event] {
         let header = MemoryLayout<inotify_event>.size
         var events: [Event] = []

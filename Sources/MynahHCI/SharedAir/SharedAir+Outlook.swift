@@ -1,7 +1,9 @@
 package import MynahCore
 
 extension SharedAir {
-    /// The directory of this process's air, and the error if it cannot be joined; this creates nothing.
+    /// The directory of the air that this process would join, and the error if that is not possible.
+    ///
+    /// Nothing is created.
     package static var outlook: (directory: String, problem: RadioError?) {
         let directory = AirDirectoryChoice.ofThisProcess().directory
         return (directory.path, directory.problem)

@@ -10,15 +10,14 @@ import MynahSupport
 public final class SharedAir: Sendable {
     /// The directory in which the processes of the air find each other.
     public let directory: String
-    /// The part of the air in this process: its time, its distances and its loss.
+    /// The part of the air in this process, which has the time, the distances and the packet loss.
     public let air: LiveAir
     private let mesh: AirMesh
 
-    /// Joins the air of a directory.
+    /// Joins the air with this directory.
     ///
-    /// If `directory` is `nil`, the directory is that in `MYNAH_AIR`, or else the user's own.
-    ///
-    /// `notice` takes warnings, on any thread.
+    /// If `directory` is `nil`, the directory is that in `MYNAH_AIR`, or else one of this user. `notice` is
+    /// called with warnings, on any thread.
     public init(
         directory: String? = nil, seed: UInt64 = .random(in: .min ... .max),
         notice: @escaping @Sendable (RadioWarning) -> Void = { _ in }
@@ -47,7 +46,7 @@ public final class SharedAir: Sendable {
 
     deinit { leave() }
 
-    /// The largest number of devices of one process.
+    /// The most devices of one process.
     package static let deviceLimit = AirNeighbours.stationLimit
 
     /// The number of other processes on the air.
@@ -55,8 +54,8 @@ public final class SharedAir: Sendable {
 
     /// Makes a new controller on the air.
     ///
-    /// The controller's public address is `address`. If that is `nil`, it has no public address, and its host
-    /// generates a static random address.
+    /// `address` is the public address of the controller. If it is `nil`, the controller has no public
+    /// address, and the host generates a static random address.
     public func transport(
         address: DeviceAddress? = nil, cipher: ControllerConfiguration.Cipher? = nil
     ) -> VirtualTransport {

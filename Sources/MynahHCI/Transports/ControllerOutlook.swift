@@ -2,19 +2,20 @@ import Glibc
 package import MynahCore
 import MynahSupport
 
-/// Whether a controller can be opened, found out without opening it, because each connection may create a new
-/// controller.
+/// The expected result of opening a controller.
+///
+/// The controller is not opened to find this out, because every connection may create a new controller.
 package enum ControllerOutlook: Hashable, Sendable {
     /// No obstacle is known.
     case open
     /// A run would fail with this error.
     case failed(RadioError)
-    /// Only a run can find this out, for the given reason.
+    /// Only a run can determine whether the controller can be opened, for the given reason.
     case unknown(String)
 
     /// Checks an address.
     ///
-    /// `mayTakeAdapters` tells whether this process may open a user channel.
+    /// `mayTakeAdapters` is `true` if this process may open a user channel.
     package init(_ address: HCITransportAddress, mayTakeAdapters: Bool) {
         switch address {
         case .tcpServer(let host, let port):
@@ -51,7 +52,7 @@ package enum ControllerOutlook: Hashable, Sendable {
             remedy: "start the controller first")
     }
 
-    /// The outlook of a server, from the error of its address, if there is one.
+    /// Returns the outlook of a server; `problem` is the error of its address, or `nil`.
     private static func server(_ problem: RadioError?) -> ControllerOutlook {
         problem.map { .failed($0) } ?? .unknown("a run waits until the controller connects")
     }

@@ -1,8 +1,9 @@
 package import MynahCore
 import MynahSupport
 
-/// Offers controllers of an air to other host stacks, over sockets with H4: each connection gets a controller
-/// of its own.
+/// Offers controllers of an air to other host stacks, over sockets with H4.
+///
+/// Each connection gets a new controller.
 package final class ControllerServer: Sendable {
     private struct Guest {
         var line: PacketLine
@@ -20,8 +21,9 @@ package final class ControllerServer: Sendable {
     private let configuration: @Sendable (_ number: Int) -> ControllerConfiguration
     private let state = Lock(State())
 
-    /// Makes a server that does not listen yet; `configuration` returns the configuration of each controller,
-    /// numbered from 1.
+    /// Makes a server that does not listen yet.
+    ///
+    /// `configuration` returns the configuration of each controller; controllers are numbered from 1.
     package init(air: LiveAir, configuration: @escaping @Sendable (_ number: Int) -> ControllerConfiguration)
     {
         self.air = air
@@ -33,7 +35,7 @@ package final class ControllerServer: Sendable {
     /// The number of connected hosts.
     package var count: Int { state.withLock { $0.guests.count } }
 
-    /// Listens at a `tcp-server:` or `unix-server:` address; returns the port of a `tcp-server:`.
+    /// Listens at a `tcp-server:` or `unix-server:` address; returns the port of a `tcp-server:` address.
     @discardableResult
     package func listen(on address: HCITransportAddress) async throws(RadioError) -> UInt16? {
         let listener: ListeningSocket
@@ -86,7 +88,7 @@ package final class ControllerServer: Sendable {
             let receiver = PacketReceiver(
                 receive: { controller.send($0) }, ended: { [weak self] _ in self?.leave(number) })
             let line = PacketLine(descriptor, .socket, other: "host \(number)", receiver)
-            // A controller that is switched on has nothing to say before it is asked.
+            // A new controller sends nothing before it receives a command.
             let isOn = controller.switchOn(receive: { [weak line] in line?.send($0) }, ended: { _ in })
             guard isOn else { continue }
             state.withLock { $0.guests[number] = Guest(line: line, controller: controller) }

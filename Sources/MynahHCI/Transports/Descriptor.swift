@@ -6,14 +6,14 @@ enum Descriptor {
     /// The result of a call that reads or writes bytes.
     enum Outcome: Equatable {
         case moved(Int)
-        /// The call would block.
+        /// The call would have blocked.
         case blocked
-        /// The other side has closed the connection.
+        /// The peer has closed the connection.
         case ended
         case failed(Int32)
     }
 
-    /// Makes a descriptor non-blocking, and closes it on exec.
+    /// Makes a descriptor non-blocking and close-on-exec.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL, 0) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -27,7 +27,7 @@ enum Descriptor {
         return .success(made)
     }
 
-    /// `SOCK_STREAM` as `Int32`, because its type differs between C libraries.
+    /// `SOCK_STREAM` as `Int32`, because the constant's type differs between C libraries.
     static let stream = 1 as Int32
     static let datagrams = 2 as Int32
     static let raw = 3 as Int32
@@ -53,7 +53,7 @@ enum Descriptor {
 }
 
 extension Descriptor {
-    /// The contents of a file under /proc or /sys, or `nil` if it cannot be opened.
+    /// Returns the contents of a file under /proc or /sys, or `nil` if the file cannot be opened.
     static func contents(of path: String) -> String? {
         let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Waits for a descriptor, for one caller at a time, until it is cancelled.
+/// A wait for a descriptor that can be cancelled; only one caller can wait at a time.
 final class DescriptorWait: Sendable {
     enum Outcome: Sendable {
         case ready
@@ -17,8 +17,9 @@ final class DescriptorWait: Sendable {
 
     private let state = Lock(State())
 
-    /// Returns when the descriptor is ready, when a number of microseconds has elapsed, or when the wait or
-    /// its task is cancelled.
+    /// Waits until the descriptor is ready, or until a number of microseconds has elapsed.
+    ///
+    /// The call also returns when the wait or its task is cancelled.
     func wait(for descriptor: Int32, _ interest: EventLoop.Interest, microseconds: Int64? = nil) async
         -> Outcome
     {
@@ -44,7 +45,7 @@ final class DescriptorWait: Sendable {
         }
     }
 
-    /// Ends the current wait, or the next one if there is none.
+    /// Cancels the current wait, or the next one if nobody is waiting.
     func cancel() { finish(.cancelled) }
 
     private func finish(_ outcome: Outcome) {

@@ -1,12 +1,12 @@
 import Glibc
 import MynahSupport
 
-/// A thread that sleeps until a descriptor is ready or a deadline is reached, and then calls the handler.
+/// A thread that waits for descriptors and deadlines, and calls their handlers.
 ///
 /// A handler must not block, because all transports and airs of the process share this thread, which never
 /// ends.
 final class EventLoop: Sendable {
-    /// The loop.
+    /// The event loop of the process.
     static let shared = EventLoop()
 
     /// The events to wait for on a descriptor.
@@ -16,12 +16,14 @@ final class EventLoop: Sendable {
         static let writing = Interest(rawValue: 2)
     }
 
-    /// Identifies a watch; numbers are not reused, so a late handler of a closed descriptor finds no watch.
+    /// The identifier of a watch.
+    ///
+    /// Numbers are not reused, so a late handler of a closed descriptor finds no watch.
     struct Watch: Hashable, Sendable {
         fileprivate var number: UInt64
     }
 
-    /// Names an alarm.
+    /// The identifier of an alarm.
     struct Alarm: Hashable, Sendable {
         fileprivate var number: UInt64
     }
@@ -33,8 +35,7 @@ final class EventLoop: Sendable {
     }
 
     private struct Clock {
-        /// The time at which the alarm goes off, in microseconds of the monotonic clock, or `nil` if it is
-        /// not set.
+        /// The time of the alarm, in microseconds of the monotonic clock, or `nil` if it is not set.
         var moment: Int64?
         var handler: @Sendable () -> Void
     }
@@ -44,8 +45,9 @@ final class EventLoop: Sendable {
         var watches: [UInt64: Watched] = [:]
         var alarms: [UInt64: Clock] = [:]
         var works: [@Sendable () -> Void] = []
-        /// The time until which the thread sleeps, or `nil` if it is awake and will check every source before
-        /// it sleeps.
+        /// The time until which the thread sleeps, or `nil` while it is awake.
+        ///
+        /// An awake thread checks every source before it sleeps.
         var sleepsUntil: Int64?
     }
 
@@ -69,7 +71,7 @@ final class EventLoop: Sendable {
         pthread_detach(thread)
     }
 
-    /// The time of the monotonic clock, in microseconds.
+    /// The current time of the monotonic clock, in microseconds.
     static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -95,7 +97,7 @@ final class EventLoop: Sendable {
         change { state in state.watches[watch.number]?.interest = interest }
     }
 
-    /// Removes a watch; a call of its handler that has begun may still be running.
+    /// Removes a watch; a call of its handler that has already begun may still be running.
     func remove(_ watch: Watch) {
         change { state in state.watches[watch.number] = nil }
     }
@@ -109,9 +111,9 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// Sets an alarm for a time of the monotonic clock, unless it is set for an earlier one.
+    /// Sets an alarm to a time of the monotonic clock, unless it is already set to an earlier time.
     ///
-    /// The alarm goes off once.
+    /// The alarm's handler is called once.
     func set(_ alarm: Alarm, by moment: Int64) {
         let isLate = state.withLock { state in
             guard let clock = state.alarms[alarm.number], clock.moment.map({ moment < $0 }) ?? true
@@ -127,7 +129,7 @@ final class EventLoop: Sendable {
         state.withLock { $0.alarms[alarm.number] = nil }
     }
 
-    /// Runs `work` on the loop's thread, after this call has returned.
+    /// Runs `work` later on the thread of the event loop.
     func perform(_ work: @escaping @Sendable () -> Void) {
         change { state in state.works.append(work) }
     }
@@ -140,7 +142,7 @@ final class EventLoop: Sendable {
 
     private func wake() {
         var byte: UInt8 = 1
-        // A full pipe wakes as well.
+        // A full pipe wakes the thread too.
         _ = write(wakes.writing, &byte, 1)
     }
 
@@ -164,7 +166,8 @@ final class EventLoop: Sendable {
                     call(number, polled[index + 1].revents)
                 }
             }
-            // Behind the descriptors: what has come in time is not too late because nobody had looked.
+            // Alarms come after descriptors, so that data that arrived in time is handled before its
+            // timeout.
             ringAlarms()
         }
     }
@@ -180,7 +183,7 @@ final class EventLoop: Sendable {
         for handler in due { handler() }
     }
 
-    /// Lists the descriptors to wait for, and returns the timeout in milliseconds, or -1 for none.
+    /// Collects the descriptors to wait for; returns the timeout in milliseconds, or -1 if there is none.
     private func prepare(_ numbers: inout [UInt64], _ polled: inout [pollfd]) -> Int32 {
         let (watches, moment) = state.withLock { state in
             let earliest = state.alarms.values.compactMap(\.moment).min()
@@ -203,7 +206,7 @@ final class EventLoop: Sendable {
         }
         guard let moment, moment != .max else { return -1 }
         guard moment != .min else { return 0 }
-        // Rounded up: who wakes a moment too early would spin until it has come.
+        // Rounded up, because a thread that wakes slightly too early would spin until the time has come.
         let rest = max(0, moment - Self.now)
         return Int32(clamping: (rest + 999) / 1000)
     }
@@ -211,7 +214,7 @@ final class EventLoop: Sendable {
     private func call(_ number: UInt64, _ events: Int16) {
         let found = state.withLock { $0.watches[number] }
         guard let found else { return }
-        // An error or an end is found by reading.
+        // Errors and the end of a connection are detected by reading.
         var ready: Interest = []
         if events & Int16(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0 { ready.insert(.reading) }
         if events & Int16(POLLOUT) != 0 { ready.insert(.writing) }

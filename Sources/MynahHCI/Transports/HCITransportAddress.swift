@@ -1,28 +1,31 @@
 public import MynahCore
 
-/// The address of a controller, as on the command line.
+/// The address of a controller, as given on the command line.
 public enum HCITransportAddress: Hashable, Sendable {
-    /// `tcp-client:HOST:PORT`: connects to the controller.
+    /// `tcp-client:HOST:PORT`: the controller accepts connections at this address.
     case tcpClient(host: String, port: UInt16)
-    /// `tcp-server:PORT` or `tcp-server:HOST:PORT`: waits for the controller to connect, by default from
-    /// this machine only.
+    /// `tcp-server:PORT` or `tcp-server:HOST:PORT`: the controller connects to this address.
+    ///
+    /// By default, only a controller on this machine can connect.
     case tcpServer(host: String, port: UInt16)
-    /// `unix:PATH`: connects to the controller's Unix domain socket.
+    /// `unix:PATH`: the controller accepts connections at this Unix domain socket.
     case unixClient(path: String)
-    /// `unix-server:PATH`: waits for the controller to connect to this socket.
+    /// `unix-server:PATH`: the controller connects to this Unix domain socket.
     case unixServer(path: String)
-    /// `pty:PATH`, or `serial:PATH` with an optional `,BAUD`.
+    /// `pty:PATH`, or `serial:PATH` with an optional `,BAUD`: the controller is on a terminal device.
     case serial(path: String, baud: Int?)
-    /// `user:N`: the adapter hciN through the kernel's user channel, which gives this process exclusive use.
+    /// `user:N`: the controller is the adapter hciN of this machine.
+    ///
+    /// The kernel's user channel gives this process exclusive use of the adapter.
     case userChannel(UInt16)
 
-    /// The forms of addresses, for messages and help.
+    /// The forms of an address, for messages and help.
     package static let forms = [
         "tcp-client:HOST:PORT", "tcp-server:PORT", "unix:PATH", "unix-server:PATH", "pty:PATH",
         "serial:PATH,BAUD", "user:N",
     ]
 
-    /// The default host: this machine.
+    /// The default host, which is this machine.
     static let loopback = "127.0.0.1"
 
     /// Parses an address of the command line.
@@ -89,7 +92,7 @@ public enum HCITransportAddress: Hashable, Sendable {
 
     /// Makes a transport to the controller, which is not open yet.
     ///
-    /// A server calls `whenListening` with its address once a controller can connect.
+    /// A server calls `whenListening` with its address as soon as a controller can connect.
     public func transport(
         whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
     ) -> any HCITransport {
@@ -98,7 +101,7 @@ public enum HCITransportAddress: Hashable, Sendable {
 }
 
 extension HCITransportAddress: CustomStringConvertible {
-    /// The address as on the command line.
+    /// The address in the form of the command line.
     public var description: String {
         switch self {
         case .tcpClient(let host, let port): "tcp-client:\(Self.endpoint(host, port))"
@@ -111,7 +114,7 @@ extension HCITransportAddress: CustomStringConvertible {
         }
     }
 
-    /// `HOST:PORT`, with an IPv6 address in brackets.
+    /// Returns `HOST:PORT`, in which an IPv6 address is in brackets.
     static func endpoint(_ host: String, _ port: UInt16) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

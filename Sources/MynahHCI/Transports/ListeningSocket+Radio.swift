@@ -11,7 +11,7 @@ extension ListeningSocket {
         }
     }
 
-    /// Listens at a path; the socket file of a process that has ended is replaced.
+    /// Listens at a path, and replaces the socket file of a process that has ended.
     static func listening(path: String) async throws(RadioError) -> ListeningSocket {
         do throws(PathProblem) {
             return try await ListeningSocket(path: path, isPrivate: false)
@@ -20,7 +20,7 @@ extension ListeningSocket {
         }
     }
 
-    /// The error of listening on a TCP port, or `nil` if the port is free.
+    /// Returns the error of listening on a TCP port, or `nil` if the port is free.
     static func error(host: String, port: UInt16) -> RadioError? {
         do throws(RadioError) {
             let addresses = try SocketAddress.lookUp(host, port).get()
@@ -33,7 +33,7 @@ extension ListeningSocket {
         }
     }
 
-    /// The error of listening at a path, as far as it can be found without creating a socket there.
+    /// Returns the error of listening at a path, or `nil`, as far as it is known without creating a socket.
     static func error(path: String) -> RadioError? { problem(at: path).map { RadioError($0, at: path) } }
 
     /// Returns the result of `body` for the first of these addresses for which it succeeds.
@@ -63,14 +63,14 @@ extension ListeningSocket {
 }
 
 extension RadioError {
-    /// The error for a path that is too long for a socket address.
+    /// Makes the error for a path that is too long for a socket address.
     static func tooLong(_ path: String) -> RadioError {
         RadioError(
             .unreachable, "the path \(path) is too long for a socket",
             remedy: "choose one with at most 107 bytes")
     }
 
-    /// Makes the error of listening at a path.
+    /// Makes the error for a failure to listen at a path.
     fileprivate init(_ problem: ListeningSocket.PathProblem, at path: String) {
         switch problem {
         case .pathTooLong: self = .tooLong(path)

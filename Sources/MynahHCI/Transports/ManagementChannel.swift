@@ -1,7 +1,7 @@
 import Glibc
 import MynahSupport
 
-/// Queries the kernel's Bluetooth through its management channel (`HCI_CHANNEL_CONTROL`).
+/// Queries the kernel's Bluetooth subsystem through its management channel (`HCI_CHANNEL_CONTROL`).
 ///
 /// The queries change nothing, and need no privileges.
 package enum ManagementChannel {
@@ -17,7 +17,7 @@ package enum ManagementChannel {
         package var isLEOn: Bool
     }
 
-    // Of <bluetooth/bluetooth.h>, <bluetooth/hci.h> and <bluetooth/mgmt.h>, which need not be installed.
+    // From <bluetooth/bluetooth.h>, <bluetooth/hci.h> and <bluetooth/mgmt.h>, which may not be installed.
     private static let family: Int32 = 31
     private static let hciProtocol: Int32 = 1
     private static let noDevice: UInt16 = 0xFFFF
@@ -25,12 +25,12 @@ package enum ManagementChannel {
     static let readControllerInformation: UInt16 = 0x0004
     static let commandComplete: UInt16 = 0x0001
     static let commandStatus: UInt16 = 0x0002
-    /// The time in which the kernel must answer.
+    /// The time limit for the kernel's answer.
     private static let limit: Duration = .seconds(2)
 
     /// The reason that this process cannot open a Bluetooth socket, or `nil` if it can.
     ///
-    /// The kernel loads its Bluetooth modules for the first such socket, so call this only if they are
+    /// The first such socket makes the kernel load its Bluetooth modules, so use this only if they are
     /// loaded.
     package static var socketProblem: String? {
         switch Descriptor.socket(family, Descriptor.raw, hciProtocol) {
@@ -41,7 +41,7 @@ package enum ManagementChannel {
         }
     }
 
-    /// The settings of the adapter `hciN`.
+    /// Returns the settings of the adapter `hciN`.
     package static func settings(of index: UInt16) throws(Problem) -> Settings {
         let descriptor: Int32
         switch Descriptor.socket(family, Descriptor.raw, hciProtocol) {
@@ -73,7 +73,7 @@ package enum ManagementChannel {
             }
             switch Descriptor.receive(descriptor, into: &buffer) {
             case .moved(let count):
-                // Other events may come first.
+                // Other events may precede the answer.
                 if let answer = try settings(in: buffer[..<count], of: index) { return answer }
             case .blocked: continue
             case .ended: throw Problem(description: "the kernel has closed the management channel")
@@ -88,17 +88,17 @@ package enum ManagementChannel {
         [opcode, index, 0].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
     }
 
-    /// The settings in an event, or `nil` if it is another event.
+    /// Returns the settings in an event, or `nil` if it is a different event.
     static func settings(in event: ArraySlice<UInt8>, of index: UInt16) throws(Problem) -> Settings? {
         let bytes = Array(event)
         func number(_ offset: Int) -> UInt16 { UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8 }
-        // Event, index, length; then the command and its status.
+        // The event, the index and the length, followed by the command and its status.
         guard bytes.count >= 9, number(2) == index, number(6) == readControllerInformation else { return nil }
         guard number(0) == commandComplete || number(0) == commandStatus else { return nil }
         guard bytes[8] == 0 else {
             throw Problem(description: "the kernel refuses with the management status \(bytes[8])")
         }
-        // Address, version and manufacturer, then the supported and the current settings.
+        // The address, the version and the manufacturer, followed by the supported and the current settings.
         guard number(0) == commandComplete, bytes.count >= 26 else {
             throw Problem(description: "the kernel's answer is too short")
         }

@@ -7,7 +7,7 @@ final class PacketLine: Sendable {
     /// The kind of file.
     enum Kind: Sendable {
         case socket
-        /// A terminal, which reports an error when the other side has closed it.
+        /// A terminal, which reports an error when the peer has closed it.
         case terminal
     }
 
@@ -15,11 +15,11 @@ final class PacketLine: Sendable {
         var descriptor: Int32
         var watch: EventLoop.Watch?
         var decoder = H4Decoder()
-        /// Packets that could not be sent yet.
+        /// The packets that could not be sent yet.
         ///
         /// Each packet is sent with one write, as the kernel's user channel requires.
         var waiting: [[UInt8]] = []
-        /// The number of bytes of the first packet that have been sent.
+        /// The number of bytes of the first packet that were already sent.
         var gone = 0
         var size = 0
     }
@@ -29,12 +29,12 @@ final class PacketLine: Sendable {
     private let other: String
     private let receiver: PacketReceiver
 
-    /// The largest number of bytes that wait for a peer that does not read.
+    /// The most bytes that may be queued for a peer that does not read.
     static let limit = 1 << 20
-    /// The size of the read buffer, which is larger than the longest packet.
+    /// The size of the read buffer, in bytes, which is more than the longest packet needs.
     private static let room = 1 << 17
 
-    /// Makes a line that does not read yet; `other` is the name of the peer in messages.
+    /// Makes a line that does not read yet; `other` is the peer's name for messages.
     init(_ descriptor: Int32, _ kind: Kind, other: String, _ receiver: PacketReceiver) {
         state = Lock(State(descriptor: descriptor))
         self.kind = kind
@@ -55,7 +55,7 @@ final class PacketLine: Sendable {
         }
     }
 
-    /// Closes the line, and stops calling the receiver.
+    /// Closes the line; the receiver is not called any more.
     func close() {
         state.withLock { Self.shut(&$0) }
         receiver.close()
@@ -114,7 +114,7 @@ final class PacketLine: Sendable {
 
     private func receive(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Descriptor.Outcome {
         let outcome = Descriptor.outcome(systemRead(descriptor, &buffer), endsAtZero: true)
-        // The other end of a pseudo-terminal was closed.
+        // The other side of a pseudo-terminal was closed.
         if kind == .terminal, outcome == .failed(EIO) { return .ended }
         return outcome
     }
@@ -122,12 +122,12 @@ final class PacketLine: Sendable {
     // MARK: - Writing
 
     private enum Written {
-        /// This number of bytes was written. If some are left, there is no more room.
+        /// This number of bytes was written; if some are left, the descriptor accepts no more now.
         case bytes(Int)
         case trouble(RadioError)
     }
 
-    /// Sends a packet, or queues it until there is room.
+    /// Sends a packet, or queues it until the descriptor accepts it.
     func send(_ packet: H4Packet) {
         let bytes = packet.bytes
         let trouble = state.withLock { state -> RadioError? in
@@ -152,7 +152,7 @@ final class PacketLine: Sendable {
             }
         }
         guard let trouble else { return }
-        // Not in this call: the sender may be inside a call of the receiver.
+        // Not in this call, because the sender may be inside a call of the receiver.
         EventLoop.shared.perform { [weak self] in self?.giveUp(trouble) }
     }
 
@@ -160,9 +160,9 @@ final class PacketLine: Sendable {
         RadioError(.lost, "\(other) is gone: \(SystemError(number))")
     }
 
-    /// Reads the bytes that came before an error, because they may explain it, and closes the line.
+    /// Reads the bytes that came before an error, because they may explain the error, and closes the line.
     ///
-    /// The kernel reports an error once, and perhaps to a write: a later read would then wait for ever.
+    /// The kernel reports an error only once, perhaps to a write, and a later read would wait forever.
     private func giveUp(_ error: RadioError) {
         read()
         let wasOpen = state.withLock { state in

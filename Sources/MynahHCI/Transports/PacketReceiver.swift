@@ -4,16 +4,16 @@ import MynahSupport
 
 /// Passes the packets of a transport to its receiver.
 ///
-/// After `close` has returned, the receiver is not called any more.
+/// After `close` has returned, the receiver is no longer called.
 final class PacketReceiver: Sendable {
     private struct State {
         var isOpen = true
-        /// The thread that is calling the receiver, or `nil` if no thread is.
+        /// The thread that is currently calling the receiver, or `nil` if there is none.
         var caller: pthread_t?
     }
 
     private let state = Lock(State())
-    /// Locked during a call, so that `close` can wait for its end.
+    /// The lock that is held during a call, so that `close` can wait for the end of the call.
     private let turn = Lock(())
     private let receive: @Sendable (H4Packet) -> Void
     private let ended: @Sendable (RadioError?) -> Void
@@ -25,7 +25,7 @@ final class PacketReceiver: Sendable {
         self.ended = ended
     }
 
-    /// Passes on a packet.
+    /// Passes a packet to the receiver.
     func tell(_ packet: H4Packet) {
         turn.withLock { _ in
             guard begin() else { return }
@@ -34,7 +34,7 @@ final class PacketReceiver: Sendable {
         }
     }
 
-    /// Reports the end of the transport, once; must not be called inside a call of the receiver.
+    /// Reports the end of the transport, once; must not be called within a call of the receiver.
     func end(_ error: RadioError?) {
         turn.withLock { _ in
             guard begin() else { return }
@@ -44,7 +44,7 @@ final class PacketReceiver: Sendable {
         }
     }
 
-    /// Stops the calls, and waits for the end of a call on another thread.
+    /// Stops the calls, and waits until a call on another thread has returned.
     func close() {
         let isInside = state.withLock { state in
             state.isOpen = false

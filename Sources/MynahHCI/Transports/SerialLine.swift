@@ -4,10 +4,10 @@ import MynahSupport
 
 /// Opens a terminal device for H4.
 enum SerialLine {
-    /// The default rate, which most boards use.
+    /// The default baud rate, which most boards use.
     static let usualBaud = 1_000_000
 
-    /// The constant of termios for a rate.
+    /// Returns the constant of termios for a baud rate, or `nil` if there is none.
     static func speed(_ baud: Int) -> speed_t? {
         switch baud {
         case 9600: speed_t(B9600)
@@ -28,9 +28,9 @@ enum SerialLine {
         }
     }
 
-    /// The error of opening a device, as far as it can be found without opening it, which may reset a board.
+    /// Returns the error of opening a device, or `nil`, as far as it is known without opening the device.
     ///
-    /// Throws `Unknown` if the kernel does not list its terminals.
+    /// Opening a device may reset a board. Throws `Unknown` if the kernel does not list its terminals.
     static func problem(_ path: String) throws(Unknown) -> RadioError? {
         var status = stat()
         guard stat(path, &status) == 0 else { return error(SystemError(errno), path) }
@@ -41,7 +41,7 @@ enum SerialLine {
         return isTerminal(device, in: drivers) && !device.isAbsent ? nil : noTerminal(path)
     }
 
-    /// The kernel does not list its terminals.
+    /// The error if the kernel does not list its terminals.
     struct Unknown: Error {}
 
     /// The major and minor number of a device.
@@ -51,7 +51,7 @@ enum SerialLine {
 
         init(major: UInt64, minor: UInt64) { (self.major, self.minor) = (major, minor) }
 
-        /// Splits a device number from the C library's `dev_t`.
+        /// Splits the device number of the C library.
         init(_ number: dev_t) {
             let number = UInt64(number)
             major = number >> 8 & 0xFFF | number >> 32 & 0xFFFF_F000
@@ -95,7 +95,7 @@ enum SerialLine {
         }
     }
 
-    /// Opens a device in raw mode, so that bytes are not changed.
+    /// Opens a device in raw mode, in which bytes are not changed.
     static func open(_ path: String, baud: Int?) throws(RadioError) -> Int32 {
         let descriptor = systemOpen(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -111,7 +111,8 @@ enum SerialLine {
         if let baud, let speed = speed(baud) {
             cfsetispeed(&settings, speed)
             cfsetospeed(&settings, speed)
-            // H4 knows no lost bytes, so the line has to be held (Core Specification, Vol 4, Part A, 3).
+            // H4 does not tolerate lost bytes, so flow control is needed (Core Specification, Vol 4, Part A,
+            // 3).
             settings.c_cflag |= tcflag_t(CRTSCTS)
         }
         guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else {

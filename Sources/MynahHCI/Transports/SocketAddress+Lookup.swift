@@ -12,7 +12,7 @@ extension SocketAddress {
         return try result.get()
     }
 
-    /// Looks up the addresses of a host, which blocks while a name server answers.
+    /// Looks up the addresses of a host; blocks until the name server answers.
     static func lookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], RadioError> {
         var hints = addrinfo()
         hints.ai_socktype = Descriptor.stream
@@ -35,7 +35,7 @@ extension SocketAddress {
         return .success(addresses)
     }
 
-    /// Sends small packets at once (TCP_NODELAY), because their answers are waited for.
+    /// Sends small packets without delay (TCP_NODELAY), because the peer's answers are awaited.
     static func hurry(_ descriptor: Int32) {
         var on: Int32 = 1
         _ = setsockopt(

@@ -16,9 +16,9 @@ package final class SocketTransport: HCITransport {
     private struct State {
         var phase = Phase.closed
         var port: UInt16?
-        /// The listening socket, while a controller is awaited.
+        /// The listening socket while the transport waits for a controller, or `nil`.
         var listener: ListeningSocket?
-        /// Increases with each opening, so that the end of an earlier opening is ignored.
+        /// The number of calls of `open` so far, so that the end of an earlier opening is ignored.
         var run = 0
     }
 
@@ -26,11 +26,12 @@ package final class SocketTransport: HCITransport {
     package let address: HCITransportAddress
     private let whenListening: @Sendable (_ place: String) -> Void
     private let state = Lock(State())
-    /// The time in which a controller must accept a connection, in microseconds.
+    /// The time limit for a controller to accept a connection, in microseconds.
     private static let patience: Int64 = 10_000_000
 
-    /// Makes a transport that is not open; a server calls `whenListening` with its address once a controller
-    /// can connect.
+    /// Makes a transport that is not open.
+    ///
+    /// A server calls `whenListening` with its address as soon as a controller can connect.
     package init(
         _ address: HCITransportAddress,
         whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
@@ -41,11 +42,12 @@ package final class SocketTransport: HCITransport {
 
     deinit { close() }
 
-    /// The port on which the transport listens, or `nil` if it does not; a free port if the address has port
-    /// 0.
+    /// The port on which the transport listens, or `nil` if it does not listen.
+    ///
+    /// If the address has the port 0, this is the port that the system has chosen.
     package var port: UInt16? { state.withLock { $0.port } }
 
-    /// Reaches the controller.
+    /// Connects to the controller, or waits for the controller to connect.
     package func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError) {
@@ -83,7 +85,7 @@ package final class SocketTransport: HCITransport {
         line.start()
     }
 
-    /// Sends a packet, or queues it until there is room.
+    /// Sends a packet, or queues it until the connection accepts it.
     package func send(_ packet: H4Packet) {
         let line = state.withLock { state -> PacketLine? in
             if case .open(let line) = state.phase { line } else { nil }
@@ -100,7 +102,7 @@ package final class SocketTransport: HCITransport {
             }
             return (state.phase, state.listener)
         }
-        // Now, because the process may end before the wait does.
+        // Removed now, because the process may end before the wait does.
         listener?.removePath()
         switch phase {
         case .closed: break
@@ -157,7 +159,8 @@ package final class SocketTransport: HCITransport {
                 }
                 guard last.number == 0 else {
                     systemClose(descriptor)
-                    // One wait is for one address; loopback has the other refused at once.
+                    // The wait is for one address only; on the loopback interface, the other one is refused
+                    // at once.
                     continue
                 }
             }
@@ -188,10 +191,10 @@ package final class SocketTransport: HCITransport {
         throw Self.error(outcome == nil ? SystemError(ENAMETOOLONG) : error, of: path)
     }
 
-    /// The error of connecting to the socket at a path.
+    /// Returns the error of connecting to the socket at a path.
     static func error(_ error: SystemError, of path: String) -> RadioError {
         if error.number == ENAMETOOLONG { return RadioError.tooLong(path) }
-        // The kernel refuses these as it refuses a socket that no process has.
+        // The kernel reports other kinds of files like a socket to which no process listens.
         if error.number == ECONNREFUSED, UnixSocketPath(path).isOtherThanSocket {
             return RadioError(
                 .unreachable, "\(path) is not a socket", remedy: "write the path of the controller's socket")
@@ -214,7 +217,7 @@ package final class SocketTransport: HCITransport {
         _ listener: ListeningSocket, at place: String, _ wait: DescriptorWait
     ) async throws(RadioError) -> Int32 {
         state.withLock { ($0.port, $0.listener) = (listener.port, listener) }
-        // One controller is enough: the system refuses a second.
+        // Closed after the first connection, so that the system refuses a second controller.
         defer {
             state.withLock { ($0.port, $0.listener) = (nil, nil) }
             listener.close()

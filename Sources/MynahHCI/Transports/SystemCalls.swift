@@ -1,6 +1,6 @@
 import Glibc
 
-// Calls of the system whose names types of ours have as well.
+// System calls whose names are also names of methods in our types.
 
 func systemSocket(_ domain: Int32, _ type: Int32, _ number: Int32) -> Int32 { socket(domain, type, number) }
 

@@ -4,12 +4,12 @@ import MynahSupport
 
 /// Opens an adapter of this machine exclusively, through the kernel's user channel (`HCI_CHANNEL_USER`).
 enum UserChannel {
-    // Of <bluetooth/bluetooth.h> and <bluetooth/hci.h>, which need not be installed.
+    // From <bluetooth/bluetooth.h> and <bluetooth/hci.h>, which may not be installed.
     private static let family: Int32 = 31
     private static let hciProtocol: Int32 = 1
     private static let channel: UInt16 = 1
 
-    /// A socket address with the layout of `struct sockaddr_hci`.
+    /// A socket address in the layout of `struct sockaddr_hci`.
     private struct Address {
         var family: UInt16
         var device: UInt16
@@ -36,7 +36,7 @@ enum UserChannel {
         return descriptor
     }
 
-    /// The error to report for an error of the system call.
+    /// Returns the error to report for an error of a system call.
     static func trouble(_ error: SystemError, _ number: UInt16) -> RadioError {
         let name = "hci\(number)"
         return switch error.number {

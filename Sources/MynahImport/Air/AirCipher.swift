@@ -2,8 +2,8 @@ import MynahHost
 
 /// The encryption of one connection (Core Specification, Vol 6, Part E).
 struct AirCipher {
-    /// The parts of the session that both sides exchange before encryption (Part B, 2.4.2.4 and 2.4.2.5), in
-    /// the order in which they are sent.
+    /// The values that both sides exchange before encryption (Part B, 2.4.2.4 and 2.4.2.5), in the order in
+    /// which they are sent.
     struct Session: Hashable {
         var centralDiversifier: [UInt8]
         var centralVector: [UInt8]
@@ -12,19 +12,19 @@ struct AirCipher {
     }
 
     private let vector: [UInt8]
-    /// The candidate session keys, one for each long-term key; after the first decryption, only the right one
-    /// is left.
+    /// The candidate session keys, one for each long-term key; the first decryption leaves only the right
+    /// one.
     private var keys: [[UInt8]]
     private var isKnown = false
-    /// The number of packets that no key has fitted.
+    /// The number of packets that no key could decrypt.
     ///
-    /// After 64 of them no key is tried any more, because trying a long list of keys takes time.
+    /// After 64 such packets, no key is tried any more, because trying a long list of keys takes time.
     private var failures = 0
     private static let mostFailures = 64
     /// The packet counter of each side for the next packet.
     private var counters: [UInt64] = [0, 0]
 
-    /// The most packets in a row that a sniffer may miss.
+    /// The most successive packets that a sniffer is assumed to miss.
     private static let missed: UInt64 = 64
     /// The length of the message integrity code, in bytes.
     static let codeLength = 4
@@ -32,7 +32,7 @@ struct AirCipher {
     /// Prepares the decryption of a session with any of the long-term keys.
     init(_ session: Session, _ longTermKeys: LongTermKeys) {
         vector = session.centralVector + session.peripheralVector
-        // AES takes the most significant byte of its first block first.
+        // In AES, the most significant byte comes first.
         let diversifier = Array((session.centralDiversifier + session.peripheralDiversifier).reversed())
         // Tools print keys in either order.
         let candidates = longTermKeys.keys.flatMap { [$0, $0.reversed()] }

@@ -4,9 +4,9 @@ import MynahSupport
 
 /// A connection whose packets a sniffer captured.
 struct AirLink {
-    /// The part of a PDU that matters to a host.
+    /// The part of a PDU that is relevant to a host.
     enum Meaning: Hashable {
-        /// Part of an L2CAP PDU, with its sender.
+        /// A part of an L2CAP PDU, with its sender.
         case data([UInt8], isFirst: Bool, AirPacket.Side)
         case encrypted
         case disconnected(reason: UInt8)
@@ -32,8 +32,7 @@ struct AirLink {
     private var session: AirCipher.Session?
     private var cipher: AirCipher?
     private var isEncryptionReported = false
-    /// The last PDU of each side: a sender repeats a PDU until the other side acknowledges it (Part B,
-    /// 4.5.9).
+    /// The last PDU of each side, which is repeated until the other side acknowledges it (Part B, 4.5.9).
     private var last: [[UInt8]] = [[], []]
     private var lastSide = AirPacket.Side.peripheral
 
@@ -41,7 +40,7 @@ struct AirLink {
         (self.handle, self.peripheral, self.keys) = (handle, peripheral, keys)
     }
 
-    /// Returns what a PDU means for a host, in order.
+    /// Returns the parts of a packet's PDU that are relevant to a host, in order.
     mutating func take(_ packet: AirPacket) -> [Meaning] {
         let pdu = packet.pdu
         let kind = pdu[0] & 3
@@ -73,10 +72,10 @@ struct AirLink {
         return payload.isEmpty ? [] : [.data(payload, isFirst: kind == 2, sender)]
     }
 
-    /// Whether a PDU has the sequence number and the content of the one before it.
+    /// Whether a PDU repeats the previous one, with the same sequence number and content.
     private static func isRepetition(_ pdu: [UInt8], of last: [UInt8]) -> Bool {
         guard let first = last.first, pdu.count == last.count else { return false }
-        // The LLID and SN; NESN and MD may change.
+        // LLID and SN must be the same; NESN and MD may change.
         return pdu[0] & 0x0B == first & 0x0B && pdu.dropFirst().elementsEqual(last.dropFirst())
     }
 

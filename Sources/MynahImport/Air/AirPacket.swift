@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A packet that a sniffer heard on the air (Core Specification, Vol 6, Part B, 2).
+/// A packet that a sniffer received on the air (Core Specification, Vol 6, Part B, 2).
 struct AirPacket: Hashable {
     /// The header that a capture has before each link-layer packet, by pcap link type
     /// (https://www.tcpdump.org/linktypes.html).
@@ -39,7 +39,7 @@ struct AirPacket: Hashable {
         case .bare: break
         case .withPseudoHeader:
             guard reader.readBytes(8) != nil, let flags = reader.readUInt16() else { return nil }
-            // The sniffer checked the CRC, which is wrong.
+            // The sniffer found that the CRC is wrong.
             if flags & 0x0C00 == 0x0400 { return nil }
             isDecrypted = flags & 0x0008 != 0
             isCoded = flags >> 14 == 2
@@ -47,7 +47,7 @@ struct AirPacket: Hashable {
             case 1: isAuxiliary = true
             case 2: side = .central
             case 3: side = .peripheral
-            // Isochronous streams.
+            // Isochronous streams are not imported.
             case 4...: return nil
             default: break
             }
@@ -55,16 +55,16 @@ struct AirPacket: Hashable {
             guard let head = reader.readBytes(7), let length = reader.readUInt8(), length >= 2,
                 let content = reader.readBytes(Int(length) - 1), let flags = content.first
             else { return nil }
-            // An advertising or data PDU whose CRC is right.
+            // Only advertising and data PDUs with a valid CRC are imported.
             guard head[6] == 2 || head[6] == 6, flags & 0x01 != 0 else { return nil }
             side = flags & 0x02 != 0 ? .central : .peripheral
-            // The sniffer has the key, and the message integrity code is right.
+            // The sniffer has the key, and the message integrity code is valid.
             isDecrypted = flags & 0x0C == 0x0C
             isCoded = flags >> 4 & 7 == 2
         }
         guard let access = reader.readUInt32() else { return nil }
         accessAddress = access
-        // Periodic advertising, which is no connection.
+        // Periodic advertising does not belong to a connection.
         if isAuxiliary, access != Self.advertisingAccess { return nil }
         // The Coding Indicator.
         if isCoded { guard reader.readUInt8() != nil else { return nil } }

@@ -2,15 +2,15 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Translates packets from the air into the HCI packets that the central's controller would have sent to its
-/// host.
+/// Translates packets from the air to HCI packets: those that the central's controller would have sent to
+/// its host.
 struct AirTranslator {
     private struct Access: Hashable {
         var source: Int
         var accessAddress: UInt32
     }
 
-    /// A device with extended advertising, whose data may come in several PDUs.
+    /// A device with extended advertising, whose data may be split into several PDUs.
     private struct Advertiser {
         var address: DeviceAddress
         var mode: UInt8
@@ -22,16 +22,18 @@ struct AirTranslator {
     /// The advertisers of extended advertising, by the ADI (AdvDataInfo) of their PDUs.
     private var advertisers: [UInt16: Advertiser] = [:]
     private var isAskedForResponse = false
-    /// The number of encrypted packets without a key, by peripheral; the key is `nil` if the connection began
-    /// before the capture.
+    /// The number of encrypted packets that could not be decrypted, by peripheral.
+    ///
+    /// The key is `nil` for a connection that began before the capture.
     private(set) var unreadable: [DeviceAddress?: Int] = [:]
 
-    /// The most links and advertisers that are followed at a time, because a capture may be forged.
+    /// The most links, and the most advertisers, that are tracked at a time, because a capture may be
+    /// forged.
     private static let limit = 1000
 
     init(_ keys: LongTermKeys) { self.keys = keys }
 
-    /// Returns the HCI packets that a host's controller would have sent for a packet from the air.
+    /// Returns the HCI packets that the controller would have sent for a packet from the air.
     mutating func take(_ packet: AirPacket, source: Int, time: Int64) -> [CapturedPacket] {
         let packets =
             packet.accessAddress == AirPacket.advertisingAccess
@@ -99,7 +101,7 @@ struct AirTranslator {
         if flags & 0x02 != 0 { _ = header.readBytes(6) }
         if flags & 0x04 != 0 { _ = header.readUInt8() }
         let identifier = flags & 0x08 != 0 ? header.readUInt16() : nil
-        // On the primary channels the AuxPtr points to the data; here it points to the rest of the data.
+        // On the primary channels, AuxPtr points to the data; here, it points to the rest of the data.
         let hasMore = flags & 0x10 != 0
         let data = reader.readRest()
         if let identifier {
@@ -109,7 +111,7 @@ struct AirTranslator {
         }
         let known = identifier.flatMap { advertisers[$0] }
         guard let from = address ?? known?.address, !data.isEmpty, data.count <= 229 else { return [] }
-        // A chained PDU has no advertising mode of its own.
+        // A chained PDU does not repeat the advertising mode.
         let mode = address == nil ? known?.mode ?? 0 : first >> 6
         let type = UInt16(isAskedForResponse && mode == 0 ? 0x0A : mode & 3) | (hasMore ? 0x20 : 0)
         var event = ByteWriter()
@@ -128,7 +130,7 @@ struct AirTranslator {
     private mutating func open(_ key: Access, _ peripheral: DeviceAddress?) -> AirLink {
         if links.count >= Self.limit { links = [:] }
         let link = AirLink(ConnectionHandle(rawValue: nextHandle), peripheral, keys)
-        // The last handle is 0x0EFF.
+        // The highest handle is 0x0EFF.
         nextHandle = nextHandle % 0x0EFF + 1
         links[key] = link
         return link

@@ -1,17 +1,17 @@
 import MynahSupport
 
-/// The long-term keys of the file that `--ltk-file` names.
+/// The long-term keys in the file given by `--ltk-file`.
 package struct LongTermKeys: Hashable, Sendable {
     /// Each key, with its most significant byte first.
     private(set) var keys: [[UInt8]] = []
 
-    /// No keys.
+    /// Makes an empty list of keys.
     package init() {}
 
     /// The most keys that a file may have.
     private static let limit = 1000
 
-    /// Parses the keys of a file: one key a line, as 32 hexadecimal digits; `#` begins a comment.
+    /// Parses the keys of a file: one key on each line, as 32 hexadecimal digits; `#` begins a comment.
     package init(_ bytes: [UInt8]) throws(ImportProblem) {
         for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             var digits = line.prefix { $0 != UInt8(ascii: "#") }.filter { ![0x20, 0x09, 0x0D].contains($0) }

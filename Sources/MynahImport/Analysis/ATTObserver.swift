@@ -2,20 +2,20 @@ import MynahCore
 import MynahHost
 import MynahSupport
 
-/// Follows the requests of one client to one server on one link (Core Specification, Vol 3, Part F, 3.4).
+/// Tracks the requests of one client to one server on one link (Core Specification, Vol 3, Part F, 3.4).
 ///
 /// Invalid packets are ignored, because a capture may begin in the middle of a link and may lack packets.
 struct ATTObserver {
     private let link: Int
     private var request: ATTRequest?
     private var prepared: [(handle: AttributeHandle, offset: Int, part: [UInt8])] = []
-    /// The writes without a response so far, by their indices in the server's list.
+    /// The writes without a response so far, by their indices in the server's list of writes.
     private var pendingWrites: [Int] = []
     private var clientMTU: Int?
     /// The ATT_MTU of the link, which is the same for both sides.
     var mtu = GATT.defaultMTU
     var isEncrypted = false
-    /// The MTU that the server offered, or `nil` if the client did not ask.
+    /// The MTU that the server offered, or `nil` if the client did not request an exchange.
     private(set) var offeredMTU: Int?
 
     init(link: Int) {
@@ -44,7 +44,7 @@ struct ATTObserver {
             // A discovery of the whole handle range finds all primary services.
             if range == AttributeHandle.all, type == Self.primaryService { server.beginDiscovery() }
         case .prepareWrite(let handle, let offset, let part):
-            // The server does not keep prepared writes without limit either.
+            // A real server limits its prepared writes too.
             if prepared.count < 1024 { prepared.append((handle, Int(offset), part)) }
         case .executeWrite(let isCancelled):
             if !isCancelled {
@@ -68,12 +68,12 @@ struct ATTObserver {
     /// Raises the MTU to the length of a PDU, because the capture may lack the MTU exchange.
     private mutating func see(_ pdu: [UInt8]) { mtu = max(mtu, pdu.count) }
 
-    /// Whether the pending request is one whose writes are already in `pendingWrites`.
+    /// Whether the pending request is an Execute Write Request, whose writes are already in `pendingWrites`.
     private var isWriteRequest: Bool {
         if case .executeWrite? = request { true } else { false }
     }
 
-    /// Joins the prepared parts to whole values, in the order of their first parts.
+    /// Joins the prepared parts into whole values, in the order of their first parts.
     private func preparedValues() -> [(AttributeHandle, [UInt8])] {
         var values: [(handle: AttributeHandle, value: [UInt8])] = []
         for (handle, offset, part) in prepared {
@@ -134,7 +134,7 @@ struct ATTObserver {
         case .read(let handle), .readBlob(let handle, offset: 0):
             server.refuse(handle, isWrite: false, code, isEncrypted: isEncrypted)
         case .readBlob(let handle, let offset):
-            // This error ends a value whose length is a multiple of the bytes in a response.
+            // This error ends a long read if the value's length is a multiple of the length of a response.
             if code == ATTError.invalidOffset.code || code == ATTError.attributeNotLong.code {
                 server.readOn([], of: handle, at: Int(offset), isLast: true)
             }
@@ -206,13 +206,13 @@ struct ATTObserver {
         {
             guard start > .none, start <= end else { return }
             server.declare(uuid, start...end, isPrimary: isPrimary)
-            // No service begins between two services of one response.
+            // There is no service between two services of one response.
             if isPrimary, first <= end { server.discovered(first...end) }
             if isPrimary, end == .last { server.endServices() }
         }
     }
 
-    /// Notes declarations, or the values of one attribute type.
+    /// Handles a Read By Type Response: stores declarations, or the values of one attribute type.
     private func typed(
         _ reader: inout ByteReader, _ type: BluetoothUUID, at time: Int64, _ server: inout ObservedServer
     ) {
@@ -252,7 +252,7 @@ struct ATTObserver {
 }
 
 extension ATTRequest {
-    /// The handle of the attribute whose value a client reads or writes.
+    /// The handle of the attribute whose value the request reads or writes.
     fileprivate var valueHandle: AttributeHandle? {
         switch self {
         case .read(let handle), .readBlob(let handle, _), .write(let handle, _),

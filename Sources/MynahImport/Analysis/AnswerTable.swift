@@ -1,44 +1,47 @@
 import MynahCore
 
-/// The answers to each request pattern, found from the causes of single values.
+/// The answers to each request pattern, derived from the causes of single values.
 ///
-/// The answer to a pattern is the list of values that followed it most often. If no list was usual, the
-/// answers are given in turn, in the order of the capture.
+/// The answer to a pattern is the list of values that followed the request most often. If no list is usual,
+/// the answers are given in turn, in the order of the capture.
 struct AnswerTable {
-    /// A value that came after a request.
+    /// A value that followed a request.
     struct Answer: Hashable {
-        /// The index of the value among all that the device sent.
+        /// The index of the value among all values that the device sent.
         var place: Int
         var handle: AttributeHandle
         var value: [UInt8]
-        /// The time after the response, in microseconds.
+        /// The time from the response to the value, in microseconds.
         var delay: Int64
     }
 
     /// The device's answers to the requests with one pattern.
     struct Reaction: Hashable {
-        /// The usual answers to one request, in the order of time, with their usual delays.
+        /// The usual answers to one request, in order of time, with their usual delays.
         var answers: [Answer]
-        /// The values of the answers in turn, as many in each as in `answers`; empty if the answers never
-        /// change.
+        /// The values to send for successive requests, in turn; each element has a value for every one of
+        /// `answers`.
+        ///
+        /// The list is empty if the answers never change.
         var turns: [[[UInt8]]] = []
-        /// The number of requests with the pattern, and of those with another answer or none.
+        /// The number of requests with the pattern, and the number of those with another answer or none.
         var requestCount: Int
         var otherCount = 0
-        /// An example of an answer that is left out, or `nil` if there is none.
+        /// An example of an omitted answer, or `nil` if there is none.
         var other: [Answer]?
     }
 
-    /// The part of requests that must have the common answer, so that other answers count as exceptions.
+    /// The fraction of requests that must have the same answer, so that other answers count as exceptions.
     private static let usual = 0.8
-    /// The most answers that are given in turn.
+    /// The most requests whose answers are given in turn.
     static let longestTurn = 64
-    /// The most bytes of a value that is given in turn, because the text of a variable has at most 512 bytes.
+    /// The longest value that is given in turn, in bytes, because the text of a variable has at most 512
+    /// bytes.
     private static let longestInTurn = 256
 
     /// The reactions by pattern.
     private(set) var reactions: [TimedRequest.Pattern: Reaction] = [:]
-    /// The patterns that got an answer less than half of the time, so that the profile does not answer them.
+    /// The reactions to patterns that got an answer less than half of the time, which the profile omits.
     private(set) var rare: [TimedRequest.Pattern: Reaction] = [:]
 
     /// Makes the table of requests and their answers.
@@ -73,7 +76,7 @@ struct AnswerTable {
         }
     }
 
-    /// The values of an answer, without their times.
+    /// The handles and values of an answer, without the times.
     private struct Content: Hashable {
         var handles: [AttributeHandle]
         var values: [[UInt8]]
@@ -89,7 +92,7 @@ struct AnswerTable {
         guard let first = lists.first else { return nil }
         var counts: [Content: Int] = [:]
         for list in lists { counts[Content(list), default: 0] += 1 }
-        // Of several equally common answers, the first one counts.
+        // If several answers are equally common, the first one is used.
         var best = first
         for list in lists where counts[Content(list), default: 0] > counts[Content(best), default: 0] {
             best = list
@@ -102,9 +105,9 @@ struct AnswerTable {
             other: lists.first { Content($0) != Content(best) })
     }
 
-    /// Returns the answers in turn, if most have equally many values of the same characteristics.
+    /// Returns a reaction with answers in turn, if most answers have values of the same characteristics.
     ///
-    /// If a request got a different answer or none, its turn repeats the answer before it, so that later
+    /// If a request got a different answer or none, its turn repeats the previous answer, so that later
     /// answers keep their turns.
     private static func turns(_ lists: [[Answer]]) -> Reaction? {
         let answered = lists.filter { !$0.isEmpty }
@@ -129,10 +132,10 @@ struct AnswerTable {
             other: answered.first { !fits($0) } ?? fitting.dropFirst(longestTurn).first)
     }
 
-    /// Returns the middle of the 20 ms that contain most delays.
+    /// Returns the middle of the interval of 20 ms that contains the most delays.
     ///
-    /// If there are several such intervals, the earliest counts. A device's delays may gather at two values,
-    /// as with two connection intervals.
+    /// If there are several such intervals, the earliest one is used. The delays of a device may have two
+    /// usual values, for example with two connection intervals.
     static func usualDelay(of delays: [Int64]) -> Int64 {
         let sorted = delays.sorted()
         var (best, start) = (0..<1, 0)
@@ -143,7 +146,7 @@ struct AnswerTable {
         return (sorted[best.lowerBound] + sorted[best.upperBound - 1]) / 2
     }
 
-    /// Returns the answers with their usual delays, which are found from lists of the same length.
+    /// Returns the answers with the usual delays of the answers at the same positions in `lists`.
     private static func timed(_ answers: [Answer], by lists: [[Answer]]) -> [Answer] {
         answers.enumerated().map { index, answer in
             var answer = answer

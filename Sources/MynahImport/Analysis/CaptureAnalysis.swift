@@ -3,34 +3,34 @@ import MynahHCI
 import MynahHost
 import MynahSupport
 
-/// One device, as far as a capture shows it.
+/// One device, as far as the capture shows it.
 struct ObservedDevice {
-    /// Identifies a device within a capture.
+    /// The identity of a device within a capture.
     enum Key: Hashable {
         case remote(DeviceAddress)
-        /// The host whose controller is captured.
+        /// The host whose controller was captured.
         case local(source: Int)
-        /// The peer on a link that began before the capture, so its address is not known.
+        /// The peer on a link that began before the capture, so that the peer's address is not known.
         case unnamed(source: Int, ConnectionHandle)
     }
 
     var key: Key
     var server: ObservedServer
     var advertising = ObservedAdvertising()
-    /// The input and output capability that the device reports when it pairs.
+    /// The IO capability that the device reports during pairing, or `nil` if it has not paired.
     var io: IOCapability?
     /// Whether the key of the device's last pairing has MITM protection.
     var pairsAuthenticated = false
-    /// Whether a client used Enhanced ATT bearers (Core Specification, Vol 3, Part G, 5.4) for its requests
-    /// to the device.
+    /// Whether a client sent requests to the device on Enhanced ATT bearers (Core Specification, Vol 3, Part
+    /// G, 5.4).
     var usesEnhancedATT = false
     var linkCount = 0
-    /// The ATT_MTU that the device offered, or `nil` if no client asked.
+    /// The ATT_MTU that the device offered, or `nil` if no client requested an exchange.
     var offeredMTU: Int?
-    /// The first connection parameters that the device requested, and the time from the start of the
-    /// connection.
+    /// The first connection parameters that the device requested, and the time from the connection to the
+    /// request.
     var wantedParameters: (range: ConnectionParameterRange, delay: Int64)?
-    /// The number of later requests with other connection parameters.
+    /// The number of later requests with different connection parameters.
     var otherParametersCount = 0
 
     init(_ key: Key, _ server: ObservedServer = ObservedServer()) {
@@ -52,7 +52,7 @@ struct CaptureAnalysis {
         var peer: ObservedDevice.Key
         /// The peripheral.
         var device: ObservedDevice.Key
-        /// The time at which the link began, or `nil` if it began before the capture.
+        /// The time at which the link was established, or `nil` if that was before the capture.
         var start: Int64?
         /// The identifier of the pending request for Enhanced ATT channels.
         var enhancedRequest: UInt8?
@@ -60,7 +60,7 @@ struct CaptureAnalysis {
         var pairingRequest: [UInt8]?
         var fromHost = L2CAPReassembler()
         var fromController = L2CAPReassembler()
-        /// The requests of this host, and those of its peer.
+        /// The observer of this host's requests, and that of the peer's requests.
         var asClient: ATTObserver
         var asServer: ATTObserver
     }
@@ -73,12 +73,12 @@ struct CaptureAnalysis {
     /// The order in which devices were found.
     private var order: [ObservedDevice.Key] = []
     private var warnings: [String] = []
-    /// The most bytes in the recording of one device.
+    /// The most bytes in the recording of one device, or `nil` for a capture file.
     ///
-    /// The value is `nil` for a capture file, whose recordings are shortened when they are written.
+    /// The recording of a capture file is shortened when it is written.
     private let byteLimit: Int?
 
-    /// Makes an analysis without packets; `byteLimit` is for a live capture, which has no end.
+    /// Makes an empty analysis; `byteLimit` is for a live capture, which may never end.
     init(byteLimit: Int? = nil) {
         self.byteLimit = byteLimit
     }
@@ -214,7 +214,7 @@ struct CaptureAnalysis {
             open(key, unnamed, unnamed)
         }
         guard var link = links[key] else { return }
-        // Without this, the link would be held twice, and its buffers would be copied.
+        // Removed so that the link is not held twice, and its buffers are not copied.
         links[key] = nil
         defer { links[key] = link }
         let frame =
@@ -253,10 +253,10 @@ struct CaptureAnalysis {
         }
     }
 
-    /// Follows L2CAP signals about Enhanced ATT and connection parameters.
+    /// Handles L2CAP signals about Enhanced ATT and connection parameters.
     ///
-    /// L2CAP Credit Based Connection Request opens channels to the SPSM of Enhanced ATT. Its response has the
-    /// result after three fields of the channels (Core Specification, Vol 3, Part A, 4.25 and 4.26).
+    /// L2CAP Credit Based Connection Request opens channels to the SPSM of Enhanced ATT. Its response has
+    /// the result after three fields for the channels (Core Specification, Vol 3, Part A, 4.25 and 4.26).
     ///
     /// Only the peripheral sends a Connection Parameter Update Request (4.20).
     private mutating func takeSignal(_ pdu: [UInt8], _ time: Int64, _ link: inout Link) {
@@ -283,8 +283,8 @@ struct CaptureAnalysis {
         }
     }
 
-    /// Follows pairing: the central sends the Pairing Request, the peripheral the Pairing Response (Core
-    /// Specification, Vol 3, Part H, 3.5.1 and 3.5.2).
+    /// Handles a Pairing Request of the central or a Pairing Response of the peripheral (Core Specification,
+    /// Vol 3, Part H, 3.5.1 and 3.5.2).
     private mutating func takePairing(_ pdu: [UInt8], _ sender: ObservedDevice.Key, _ link: inout Link) {
         guard pdu.count == 7 else { return }
         if pdu[0] == 0x01 { link.pairingRequest = pdu }
@@ -296,9 +296,9 @@ struct CaptureAnalysis {
         }
     }
 
-    /// Whether a pairing has MITM protection, by its request and response (2.3.5.1).
+    /// Whether a pairing has MITM protection, according to its request and response (2.3.5.1).
     ///
-    /// If the capture lacks the request, the response of the device decides.
+    /// If the capture lacks the request, only the device's response is used.
     private static func isAuthenticated(_ request: [UInt8]?, _ response: [UInt8]) -> Bool {
         guard let request else { return response[3] & 0x04 != 0 }
         guard (request[3] | response[3]) & 0x04 != 0, let initiator = IOCapability(code: request[1]),

@@ -20,31 +20,34 @@ import MynahCore
 /// | is near | the request |
 /// | anything else | none |
 struct CauseFinder {
-    /// The longest time between a request and a value near it, or between two near values, in microseconds.
+    /// The longest times between a request and a value near it, and between two near values, in microseconds.
     static let near: Int64 = 1_000_000
     static let nearPrevious: Int64 = 500_000
-    /// The value of `near` if there are too few requests to compare.
+    /// The time that replaces `near` if there are too few requests to compare, in microseconds.
     static let nearFew: Int64 = 2_000_000
     /// The longest time between a request and its answer, in microseconds.
     static let latest: Int64 = 60_000_000
-    /// The limit for the values of one answer, and for the bytes of its lines in a profile; more values are a
-    /// stream.
+    /// The most values in one answer, and the most bytes of its lines in a profile.
+    ///
+    /// A longer answer is a stream.
     static let longestAnswer = 10_000
     private static let largestAnswer = 1 << 19
-    /// The bytes of a profile's line without its value.
+    /// The length of a line in a profile without its value, in bytes.
     private static let lineSize = 72
-    /// The most values that a subscription alone causes; more values are a stream.
+    /// The most values that only a subscription causes; more values are a stream.
     static let longestGreeting = 4
 
-    /// The number of earlier requests that a late answer is compared with.
+    /// The number of earlier requests to which a late answer may belong.
     private static let displaced = 3
-    /// The part of a group's requests that must get an answer at the same delay to make it usual.
+    /// The fraction of a group's requests that must get an answer with the same delay to make the delay
+    /// usual.
     private static let usual = 0.6
-    /// The part of values that must agree, so that the others count as exceptions.
+    /// The fraction of values that must agree, so that the others count as exceptions.
     private static let most = 0.8
 
-    /// Returns the causes of values; the values must be in the order of time, and the requests in that of
-    /// `sentAt`.
+    /// Returns the cause of each value.
+    ///
+    /// The values must be in order of time, and the requests in order of `sentAt`.
     static func causes(of values: [TimedValue], after requests: [TimedRequest]) -> [ValueCause] {
         var finder = CauseFinder(values, requests)
         finder.findNear()
@@ -55,27 +58,29 @@ struct CauseFinder {
         return finder.decide()
     }
 
-    /// The properties of a value that show its cause.
+    /// The properties of a value from which its cause is derived.
     private struct Place {
-        /// The last request before the value, or `nil` if its link has none.
+        /// The index of the last request before the value, or `nil` if its link has none.
         var request: Int?
-        /// The time from the response to that request.
+        /// The time from the response of that request to the value.
         var delay: Int64 = 0
         var isNear = false
         var kind = 0
-        /// Whether most requests of a group got a value at this delay, or a value of this kind.
+        /// `true` if most requests of a group got a value with this delay, or a value of this kind.
         var isUsual = false
     }
 
-    /// The values with one first byte and length.
+    /// The values with the same first byte and length.
     private struct Kind {
         var members: [Int] = []
-        /// Whether the values come at the same rate with and without requests between them, which only short
-        /// gaps can show.
+        /// `true` if the values come at the same rate with and without requests between them.
+        ///
+        /// Only short gaps between values can show that.
         var isFree = false
-        /// The time between two values that are not usual answers, or `nil` if it is not regular.
+        /// The time between two values that are not usual answers, or `nil` if the time varies.
         var period: Int64?
-        /// The number of values near a request that are not usual answers, and of values without a request.
+        /// The numbers of values that are not usual answers: those near a request, and those without a
+        /// request.
         var nearCount = 0
         var farCount = 0
     }
@@ -84,12 +89,12 @@ struct CauseFinder {
     private let requests: [TimedRequest]
     private var places: [Place]
     private var kinds: [Kind] = []
-    /// The number of requests in each group, and the groups of each request, the narrowest one first.
+    /// The number of requests in each group, and the groups of each request, narrowest first.
     private var groupSizes: [Int] = []
     private var groups: [[Int]] = []
     /// The delays at which most requests of a group get an answer.
     private var delays: [Int: [ClosedRange<Int64>]] = [:]
-    /// The number of requests of each group that have a value near them.
+    /// The number of requests in each group that have a value near them.
     private var nearCounts: [Int: Int] = [:]
 
     private init(_ values: [TimedValue], _ requests: [TimedRequest]) {
@@ -110,7 +115,7 @@ struct CauseFinder {
         }
     }
 
-    /// The requests that are compared with each other.
+    /// The key of a group of requests that are compared with each other.
     private enum GroupKey: Hashable {
         case exact(TimedRequest.Pattern)
         case firstByte(AttributeHandle, UInt8)
@@ -125,7 +130,7 @@ struct CauseFinder {
 
     // MARK: Single values
 
-    /// Finds the last request before each value, and whether it is near.
+    /// Finds the last request before each value, and whether the value is near that request.
     private mutating func findNear() {
         var last: [Int: Int] = [:]
         var previous: [Int: Int] = [:]
@@ -140,7 +145,7 @@ struct CauseFinder {
             defer { previous[link] = index }
             guard let request = last[link] else { continue }
             places[index].request = request
-            // A capture may have a value before the response to the request that it answers.
+            // In a capture, a value may precede the response to the request that caused it.
             places[index].delay = max(0, time - requests[request].time)
             let isNext =
                 previous[link].map {
@@ -159,7 +164,7 @@ struct CauseFinder {
         if case .write = pattern, requests.count < 3 { Self.nearFew } else { Self.near }
     }
 
-    /// Sorts values into kinds by their first byte and length.
+    /// Sorts values into kinds by first byte and length.
     ///
     /// Values of one length with different first bytes are one kind if they form a stream together, or if
     /// requests caused few of them.
@@ -169,7 +174,7 @@ struct CauseFinder {
             for members in Dictionary(grouping: list, by: { values[$0].value.first }).values {
                 if isFree(members) { add(Kind(members: members, isFree: true)) } else { rest.append(members) }
             }
-            // A first byte and length with many values is a kind of its own.
+            // If a first byte and length has many values, these are always a kind of their own.
             let limit = max(2, list.count / 20)
             let joined = rest.filter { $0.count <= limit }.joined().sorted()
             let far = joined.count { !places[$0].isNear }
@@ -187,7 +192,7 @@ struct CauseFinder {
         kinds.append(kind)
     }
 
-    /// Whether values go on at the same gaps while requests come.
+    /// Whether values continue with the same gaps while there are requests.
     ///
     /// Polled values come once for each request, so each of their gaps has a request. A single gap may match
     /// by chance, unless there are many other gaps.
@@ -205,11 +210,11 @@ struct CauseFinder {
 
     private struct Gap {
         var length: Int64
-        /// Whether a request came during the gap.
+        /// `true` if a request was sent during the gap.
         var hasRequest: Bool
     }
 
-    /// Returns the gaps between successive values on one link.
+    /// Returns the gaps between successive values on the same link.
     private func gaps(_ members: [Int]) -> [Gap] {
         zip(members, members.dropFirst()).compactMap { before, after in
             guard values[before].link == values[after].link else { return nil }
@@ -221,10 +226,10 @@ struct CauseFinder {
 
     // MARK: Usual answers
 
-    /// Returns the tolerance between two delays of the same answer, in microseconds.
+    /// Returns the largest difference between two delays of the same answer, in microseconds.
     private static func tolerance(_ delay: Int64) -> Int64 { min(max(20_000, delay / 20), 100_000) }
 
-    /// Marks each value with a delay at which most requests of a group got a value.
+    /// Marks each value whose delay is one at which most requests of a group got a value.
     private mutating func findUsualDelays() {
         var followers: [Int: [Int]] = [:]
         for index in values.indices {
@@ -241,8 +246,9 @@ struct CauseFinder {
         }
     }
 
-    /// Returns how many requests of a group must share a delay to make it usual; two are enough if the
-    /// requests are equal.
+    /// Returns the number of requests in a group that must share a delay to make the delay usual.
+    ///
+    /// For a group of equal requests, two are enough.
     private func needed(_ group: Int) -> Int {
         max(2, Int((Double(groupSizes[group]) * Self.usual).rounded(.up)))
     }
@@ -272,10 +278,10 @@ struct CauseFinder {
         return found
     }
 
-    /// Finds usual answers that came late, after another request.
+    /// Finds usual answers that came so late that another request was sent before them.
     ///
-    /// Such a value becomes the answer of the earlier request if that has no usual answer yet, and the delay
-    /// is usual for it.
+    /// Such a value becomes the answer of the earlier request, if that request has no usual answer yet and
+    /// the delay is usual for it.
     private mutating func findDisplaced() {
         guard !delays.isEmpty else { return }
         var answered = Set(places.filter(\.isUsual).compactMap(\.request))
@@ -304,8 +310,9 @@ struct CauseFinder {
         }
     }
 
-    /// Marks the values of a kind if most requests of a group got one at any delay, and few others are of the
-    /// kind.
+    /// Marks the values of a kind if most requests of a group got one with any delay.
+    ///
+    /// Few other values may be of this kind.
     private mutating func findCompanions() {
         for kind in kinds where kind.members.count >= 3 && !kind.isFree {
             var first: [Int: Int] = [:]
@@ -336,7 +343,7 @@ struct CauseFinder {
             places.filter { $0.isNear && !kinds[$0.kind].isFree && kinds[$0.kind].period == nil }
                 .compactMap(\.request))
         for request in answered { for group in groups[request] { nearCounts[group, default: 0] += 1 } }
-        // The requests with a usual answer, by their widest group: other values after these are exceptions.
+        // The requests with a usual answer, by their widest group: other values after them are exceptions.
         var usualRequests: [Int: Set<Int>] = [:]
         for place in places where place.isUsual {
             guard let request = place.request, let group = groups[request].last else { continue }
@@ -359,7 +366,7 @@ struct CauseFinder {
         let gaps = gaps(others)
         guard let median = Self.median(gaps.map(\.length)), median > 0 else { return }
         func part(_ gaps: [Gap]) -> Double {
-            // A value of the stream may have been mistaken for a usual answer.
+            // A value of a stream may have been mistaken for a usual answer.
             let regular = gaps.count { gap in
                 let count = (gap.length + median / 2) / median
                 return (1...4).contains(count) && Self.isLike(gap.length, count * median, median / 6)
@@ -367,7 +374,7 @@ struct CauseFinder {
             return Double(regular) / Double(max(1, gaps.count))
         }
         let crossing = gaps.filter(\.hasRequest)
-        // Values that a single request caused may be regular too.
+        // Several values that one request caused may be regular too.
         let isOwn = kind.farCount > 0 || crossing.count >= 3 && part(crossing) >= 0.7
         if isOwn, part(gaps) >= 0.7 { kind.period = median }
     }
@@ -386,7 +393,7 @@ struct CauseFinder {
         return isException(index, settled) ? .unasked : answer
     }
 
-    /// Whether so few similar requests have a value near them that this one is chance.
+    /// Whether so few similar requests have a value near them that the value near this request is chance.
     private func isRare(_ request: Int) -> Bool {
         guard let group = groups[request].prefix(2).first(where: { groupSizes[$0] >= 5 }) else {
             return false
@@ -407,7 +414,7 @@ struct CauseFinder {
             && Self.isLike(values[after].time - values[before].time, 2 * period, period / 2)
     }
 
-    /// Whether a value that comes late after the usual answer of a write is the only one of its kind.
+    /// Whether a value is an exception: it follows the usual answer of a write late, and its kind is rare.
     private func isException(_ index: Int, _ settled: Set<Int>) -> Bool {
         guard index > 0, let request = places[index].request, let group = groups[request].last,
             settled.contains(group), places[index - 1].request == request
@@ -416,7 +423,7 @@ struct CauseFinder {
             && kinds[places[index].kind].members.count <= max(1, groupSizes[group] / 10)
     }
 
-    /// Makes the values after a request a stream if the request has too many of them.
+    /// Marks the answers to a request as a stream if the request has too many of them.
     private func limit(_ causes: inout [ValueCause]) {
         var counts: [Int: (values: Int, bytes: Int)] = [:]
         for (index, cause) in causes.enumerated() {

@@ -1,9 +1,9 @@
 import MynahCore
 import MynahSupport
 
-/// Chooses the device to import among those of a capture.
+/// Chooses one of a capture's devices to import.
 struct DeviceChoice {
-    /// A device with the name that messages use for it.
+    /// A device with its name for messages.
     struct Candidate {
         var device: ObservedDevice
         var label: String
@@ -27,7 +27,7 @@ struct DeviceChoice {
                 address = found.description
                 label = found.description
             case .local(let source):
-                // A capture may have several interfaces.
+                // A capture may contain the packets of several interfaces.
                 let number = hosts.count > 1 ? hosts.firstIndex(of: source) : nil
                 label = number.map { "host \($0 + 1)" } ?? "this host"
             case .unnamed(_, let handle): label = "connection \(handle)"
@@ -46,13 +46,13 @@ struct DeviceChoice {
         return (read ?? content.localName).flatMap { PlainText.name($0) }
     }
 
-    /// Returns the device with a name or an address, or the only device if neither is given.
+    /// Returns the device with this name or address, or the only device if `wanted` is `nil`.
     ///
-    /// Throws an error with a list of the devices if several fit.
+    /// Throws an error that lists the devices if several match.
     func choose(_ wanted: String?) throws(ImportProblem) -> Candidate {
         if let wanted { return try find(wanted) }
         var discovered = candidates.filter { $0.device.server.isDiscovered }
-        // A central may have services too, which a peripheral can read.
+        // A central may have services too, which the peripheral can read.
         let peripherals = discovered.filter { $0.device.linkCount > 0 }
         if !peripherals.isEmpty { discovered = peripherals }
         if discovered.count == 1 { return discovered[0] }
@@ -110,7 +110,7 @@ struct DeviceChoice {
             shown.filter { isLike($0.address) || isLike($0.name) || isLike($0.label) },
             shown.filter { begins($0.address) || begins($0.name) },
         ] where !matches.isEmpty {
-            // One device may advertise with several addresses and be connected by only one.
+            // A device may advertise with several addresses, and be connected at only one of them.
             let discovered = matches.filter { $0.device.server.isDiscovered }
             if let only = discovered.count == 1 ? discovered.first : matches.count == 1 ? matches.first : nil
             {

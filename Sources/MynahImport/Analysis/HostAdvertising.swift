@@ -1,7 +1,7 @@
 import MynahHCI
 import MynahSupport
 
-/// Follows the commands with which a host advertises (Core Specification, Vol 4, Part E, 7.8.5 to 7.8.9 and
+/// Tracks the commands with which a host advertises (Core Specification, Vol 4, Part E, 7.8.5 to 7.8.9 and
 /// 7.8.53 to 7.8.56).
 struct HostAdvertising {
     private struct Set {
@@ -12,10 +12,10 @@ struct HostAdvertising {
         var isConnectable = true
     }
 
-    /// The advertising sets by handle; the key is `nil` for legacy commands, which have no handle.
+    /// The advertising sets by handle; the key `nil` is for legacy commands, which have no handle.
     private var sets: [UInt8?: Set] = [:]
 
-    /// Applies a command, and adds the data that is on the air to `advertising`.
+    /// Applies a command; if advertising is on, adds the advertised data to `advertising`.
     mutating func apply(_ command: HCICommand, _ advertising: inout ObservedAdvertising) {
         var reader = ByteReader(command.parameters)
         switch command.opcode {
@@ -55,7 +55,7 @@ struct HostAdvertising {
         advertising.addData(set.data)
         advertising.addScanResponse(set.scanResponse)
         advertising.isConnectable = set.isConnectable
-        // The first interval counts, because a device may save power with later ones.
+        // Only the first interval is used, because a device may save power with later ones.
         if advertising.setInterval == nil, let interval = set.interval {
             advertising.setInterval = min(max(Int64(interval) * 625, 20_000), 10_240_000)
         }
@@ -65,7 +65,7 @@ struct HostAdvertising {
         reader.readUInt8().flatMap { reader.readBytes(Int($0)) } ?? []
     }
 
-    /// Adds a fragment to the data, or replaces the data if the operation is complete.
+    /// Adds a fragment to the data, or replaces the data if the fragment is complete.
     private static func extend(_ data: inout [UInt8], _ reader: inout ByteReader) {
         guard let operation = reader.readUInt8(), reader.readUInt8() != nil else { return }
         let part = counted(&reader)

@@ -1,22 +1,22 @@
 import MynahCore
 import MynahSupport
 
-/// The attributes of one device and the values that it sent, as far as a capture shows them.
+/// The attributes of one device and the values that it sent, as far as the capture shows them.
 ///
-/// A device's attribute table may change, as with new firmware, so each discovery makes a table of its own.
-/// Tables that do not contradict each other are merged. If several are left, the last completely discovered
-/// table is imported.
+/// A device's attribute table may change, for example with new firmware, so each discovery makes a new
+/// table. Tables that do not contradict each other are merged. If several tables remain, the last completely
+/// discovered one is imported.
 struct ObservedServer {
-    /// A write, with the time at which it was sent, and the time of its response.
+    /// A write, with the times of its request and its response.
     ///
-    /// For a command, both are the time at which it was sent.
+    /// For a write command, both are the time at which it was sent.
     struct Write: Hashable {
         enum Outcome: Hashable {
             case stored
             case refused(UInt8)
-            /// A command, which has no answer.
+            /// A write command, which has no response.
             case sent
-            /// A request without a response before the capture or the link ended.
+            /// A write request that got no response before the capture or the link ended.
             case unanswered
         }
         var handle: AttributeHandle
@@ -49,63 +49,64 @@ struct ObservedServer {
         }
     }
 
-    /// A link whose beginning the capture shows.
+    /// A link whose start is in the capture.
     struct Link: Hashable {
         var start: Int64
-        /// `true` if the link was ever encrypted, so that a bond may have kept earlier subscriptions.
+        /// `true` if the link was ever encrypted, so that a bond may have restored earlier subscriptions.
         var wasEncrypted = false
     }
 
-    /// A limit that was reached, after which values are not kept.
+    /// A limit that was reached; later values are not stored.
     struct Limit: Hashable {
-        /// The handle of the characteristic's value, or `nil` if the limit is for all characteristics.
+        /// The handle of the characteristic's value, or `nil` if the limit applies to all characteristics.
         var handle: AttributeHandle?
-        /// A warning without a full stop.
+        /// A warning as a sentence without its full stop.
         var text: String
         /// The number of the attribute table that the limit applies to.
         fileprivate var table: Int
     }
 
-    /// Identifies the values that one characteristic sends on one link in one attribute table.
+    /// The key of the values that one characteristic sends on one link, within one attribute table.
     private struct Flow: Hashable {
         var handle: AttributeHandle
         var link: Int
         var table: Int
     }
 
-    /// The attribute table that is being discovered.
+    /// The attribute table of the current discovery.
     private(set) var table = ObservedTable()
     private(set) var writes: [Write] = []
     private(set) var sent = SentLog()
-    /// The links whose beginning the capture shows.
+    /// The links whose start is in the capture.
     private(set) var links: [Int: Link] = [:]
-    /// Notes about the attribute tables, for a reader of the profile.
+    /// Notes about the attribute tables, for readers of the profile.
     private(set) var notes: [String] = []
 
-    /// The number of the current attribute table, from 0 on.
+    /// The number of the current attribute table, counted from 0.
     private var number = 0
-    /// The merged table of earlier discoveries, and the numbers of its parts.
+    /// The merged table of earlier discoveries, with the numbers of its parts.
     private var earlier: (table: ObservedTable, numbers: Set<Int>)?
     private var hasChanged = false
-    /// Whether a partially discovered table is left out because a complete one came before it.
+    /// `true` if a partially discovered table is left out in favor of an earlier, complete one.
     private var isLastPartial = false
 
-    /// The most values to keep, of all characteristics and of one; a recorded device may send values without
-    /// end.
+    /// The most values to store: of all characteristics, and of each one.
+    ///
+    /// A recorded device may send values without end.
     private let sentLimit: Int
     private let flowLimit: Int
-    /// The most bytes that a recording's lines may have.
+    /// The most bytes of a recording's lines, or `nil` for a capture file.
     ///
-    /// The value is `nil` for a capture file, whose recording is shortened when it is written.
+    /// The recording of a capture file is shortened when it is written.
     private let byteLimit: Int?
     private var byteCount = 0
-    /// The most bytes that a recording's line has without its value, by characteristic.
+    /// The largest length of a recording's line without its value, in bytes, by characteristic.
     private var lineSizes: [AttributeHandle: Int] = [:]
     private var sentCounts: [Flow: Int] = [:]
     /// The limits that were reached.
     private(set) var limits: [Limit] = []
 
-    /// The attributes that a client read or wrote on an unencrypted link, and on an encrypted one.
+    /// The attributes that a client has read or written on an unencrypted link, and on an encrypted one.
     private var openAccesses: Set<AttributeHandle> = []
     private var encryptedAccesses: Set<AttributeHandle> = []
 
@@ -116,12 +117,12 @@ struct ObservedServer {
         (self.sentLimit, self.flowLimit, self.byteLimit) = (sentLimit, flowLimit, byteLimit)
     }
 
-    /// Whether any service of the attribute table is known.
+    /// Whether the attribute table has any service.
     var isDiscovered: Bool { !table.services.isEmpty }
 
     // MARK: Links
 
-    /// Returns the time at which a link began, if the capture shows that.
+    /// Returns the time at which a link was established, or `nil` if that was before the capture.
     func start(ofLink link: Int) -> Int64? { links[link]?.start }
 
     mutating func beginLink(_ link: Int, at time: Int64) { links[link] = Link(start: time) }
@@ -137,7 +138,7 @@ struct ObservedServer {
         return writes.count - 1
     }
 
-    /// Notes the response to a write.
+    /// Stores the response to a write.
     mutating func answer(_ write: Int, _ outcome: Write.Outcome, at time: Int64) {
         writes[write].outcome = outcome
         writes[write].time = time
@@ -167,7 +168,8 @@ struct ObservedServer {
         }
         let flow = Flow(handle: value.handle, link: value.link, table: number)
         let count = sentCounts[flow, default: 0] + 1
-        // The first value of a characteristic is always kept, because it would have no value otherwise.
+        // The first value of a characteristic is always stored, because the characteristic would have none
+        // otherwise.
         guard hasRoom(for: value) || count == 1 else {
             if !limits.contains(where: { $0.handle == nil }) {
                 reach(
@@ -194,7 +196,7 @@ struct ObservedServer {
         sent.append(value)
     }
 
-    /// Counts the bytes of a value's line, and returns whether the recording has room for it.
+    /// Counts the bytes of a value's line; returns whether the recording can contain the line.
     private mutating func hasRoom(for value: Sent) -> Bool {
         guard let byteLimit else { return true }
         guard byteCount < byteLimit else { return false }
@@ -214,7 +216,7 @@ struct ObservedServer {
         limits.append(Limit(handle: handle, text: text, table: number))
     }
 
-    /// Notes that a read or a write of an attribute was answered, with or without an error.
+    /// Records that a read or a write of an attribute got a response, which may be an error.
     mutating func access(_ handle: AttributeHandle, isEncrypted: Bool) {
         if isEncrypted { encryptedAccesses.insert(handle) } else { openAccesses.insert(handle) }
     }
@@ -235,14 +237,14 @@ struct ObservedServer {
 
     // MARK: Declarations
 
-    /// Notes that a client begins to discover all primary services.
+    /// Handles the start of a discovery of all primary services, which may start another table.
     mutating func beginDiscovery() {
         if isDiscovered { addTable(ObservedTable()) }
     }
 
     mutating func endServices() { table.endServices() }
 
-    /// Notes that all primary services that begin in a range were discovered.
+    /// Records that the discovery of the primary services in this range is complete.
     mutating func discovered(_ range: ClosedRange<AttributeHandle>) { table.discovered(range) }
 
     mutating func declare(_ declaration: ObservedTable.Declaration, at handle: AttributeHandle) {
@@ -268,7 +270,7 @@ struct ObservedServer {
 
     // MARK: Several tables
 
-    /// The most tables that are compared: no device changes more often, but a capture may be forged.
+    /// The most tables that are compared; no real device has as many, but a capture may be forged.
     private static let limit = 1000
 
     private mutating func addTable(_ new: ObservedTable) {
@@ -279,7 +281,7 @@ struct ObservedServer {
         lineSizes = [:]
     }
 
-    /// Ends the current table: merges it with the earlier ones, replaces them with it, or leaves it out.
+    /// Ends the current table: merges it with the earlier table, replaces that, or discards the current one.
     private mutating func settleTable() {
         guard var known = earlier else {
             earlier = (table, [number])
@@ -297,7 +299,8 @@ struct ObservedServer {
         earlier = known
     }
 
-    /// Returns the server at the end of the capture, with one table and the values that belong to it.
+    /// Returns the server at the end of the capture, with one table and the values that belong to that
+    /// table.
     func settled() -> ObservedServer {
         var result = self
         result.settleTable()
@@ -319,8 +322,7 @@ struct ObservedServer {
         return result
     }
 
-    /// Returns the end of a note about writes and values that belong to other tables, or an empty text if
-    /// there are none.
+    /// Returns the end of a note about the writes and values of discarded tables; empty if there are none.
     private func leftOut(except numbers: Set<Int>) -> String {
         let places = sent.indices.filter { !numbers.contains(sent.table(at: $0)) }
         let writes = writes.count { !numbers.contains($0.table) }
@@ -332,8 +334,9 @@ struct ObservedServer {
         return parts.isEmpty ? "" : "; of others are left out: " + parts.joined(separator: " and ")
     }
 
-    /// A note if the capture does not show which attributes need encryption, because only a refusal on an
-    /// unencrypted link does.
+    /// A note that the capture does not show which attributes require encryption, or `nil`.
+    ///
+    /// Only a refusal on an unencrypted link shows that.
     private var securityNote: String? {
         guard !encryptedAccesses.isSubset(of: openAccesses) else { return nil }
         return openAccesses.isEmpty

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The attribute table of one device by its handles, as far as a capture shows it.
+/// The attribute table of one device by handle, as far as the capture shows it.
 struct ObservedTable {
     /// A service declaration.
     struct Service: Hashable {
@@ -14,8 +14,8 @@ struct ObservedTable {
     struct Include: Hashable {
         var start: AttributeHandle
         var end: AttributeHandle
-        /// The UUID, or `nil` if it has 128 bits and so is not in the declaration (Core Specification, Vol 3,
-        /// Part G, 3.2).
+        /// The UUID, or `nil` if it has 128 bits, and is therefore not part of the declaration (Core
+        /// Specification, Vol 3, Part G, 3.2).
         var uuid: BluetoothUUID?
     }
 
@@ -28,11 +28,11 @@ struct ObservedTable {
 
     /// A value that was read.
     struct Reading: Hashable {
-        /// The value as it was first read.
+        /// The value of the first read.
         var value: [UInt8]
         /// `true` if the bytes are the complete value.
         var isWhole: Bool
-        /// The time at which the first part was read.
+        /// The time of the first read, which may have returned only a part of the value.
         var time: Int64
         /// Whether a later read returned another value.
         var hasChanged = false
@@ -45,19 +45,20 @@ struct ObservedTable {
         var isEncrypted: Bool
     }
 
-    /// The most attributes of a kind that are kept: no device has as many, but a capture may be forged.
+    /// The most attributes of each kind that are stored; no real device has as many, but a capture may be
+    /// forged.
     static let limit = 2048
 
     private(set) var services: [AttributeHandle: Service] = [:]
     private(set) var includes: [AttributeHandle: Include] = [:]
     private(set) var declarations: [AttributeHandle: Declaration] = [:]
-    /// The attribute types that a Find Information or a Read By Type response shows.
+    /// The attribute types from Find Information and Read By Type responses.
     private(set) var types: [AttributeHandle: BluetoothUUID] = [:]
     private(set) var readings: [AttributeHandle: Reading] = [:]
     private(set) var refusals: [AttributeHandle: [Refusal]] = [:]
-    /// Whether the last primary service was discovered.
+    /// Whether the discovery has reached the last primary service.
     private var hasLastService = false
-    /// The changed handle ranges whose services were not discovered since the change.
+    /// The handle ranges that have changed, and whose services were not discovered since.
     private var pending: [ClosedRange<AttributeHandle>] = []
 
     /// The most pending ranges; if there are more, all handles are pending.
@@ -66,12 +67,12 @@ struct ObservedTable {
     /// Whether all primary services were discovered.
     var hasAllServices: Bool { hasLastService && pending.isEmpty }
 
-    /// Whether each service was discovered, and the characteristics of each that has room for them.
+    /// Whether all services were discovered, and the characteristics of each service that can have any.
     var isWhole: Bool {
         guard hasAllServices else { return false }
         let handles = SortedHandles(declarations.keys)
         return services.allSatisfy { start, service in
-            // A phone may read characteristics of these services without discovering them.
+            // A phone may read the characteristics of these services without a discovery.
             if service.uuid == GATT.genericAccess || service.uuid == GATT.genericAttribute { return true }
             return start >= service.end || !handles[start...service.end].isEmpty
         }
@@ -79,9 +80,9 @@ struct ObservedTable {
 
     // MARK: Values
 
-    /// Returns the UUIDs of the characteristic with a value handle, and of its service.
+    /// Returns the UUIDs of the characteristic with this value handle, and of its service.
     ///
-    /// `areRepeated` is `true` if others may have the same UUIDs.
+    /// `areRepeated` is `true` if other characteristics may have the same UUIDs.
     func names(
         ofValue handle: AttributeHandle
     ) -> (service: String, characteristic: String, areRepeated: Bool) {
@@ -96,7 +97,7 @@ struct ObservedTable {
         )
     }
 
-    /// Notes a value that was read from its beginning.
+    /// Stores a value that was read from its beginning.
     mutating func read(_ value: [UInt8], of handle: AttributeHandle, isWhole: Bool, at time: Int64) {
         read(Reading(value: value, isWhole: isWhole, time: time), of: handle)
     }
@@ -106,7 +107,7 @@ struct ObservedTable {
             readings[handle] = new
             return
         }
-        // The first read may have been interrupted.
+        // The first read may have returned only a part.
         if !reading.isWhole, new.value.starts(with: reading.value) {
             reading.value = new.value
             reading.isWhole = new.isWhole
@@ -117,9 +118,7 @@ struct ObservedTable {
         readings[handle] = reading
     }
 
-    /// Notes another part of a value.
-    ///
-    /// The part counts only if it continues the earlier parts.
+    /// Stores another part of a value, if it continues the parts that were read before.
     mutating func readOn(_ part: [UInt8], of handle: AttributeHandle, at offset: Int, isLast: Bool) {
         guard var reading = readings[handle], !reading.isWhole, reading.value.count == offset else { return }
         reading.value += part
@@ -134,16 +133,16 @@ struct ObservedTable {
     }
 
     private mutating func refuse(_ handle: AttributeHandle, _ refusal: Refusal) {
-        // One handle has few refusals: 256 codes, for reads and writes, with and without encryption.
+        // The number of refusals is small: 256 codes, for reads and writes, with and without encryption.
         if refusals[handle]?.contains(refusal) != true { refusals[handle, default: []].append(refusal) }
     }
 
     // MARK: Declarations
 
-    /// Notes that no primary service follows the known ones.
+    /// Records that no primary service follows the known ones.
     mutating func endServices() { hasLastService = true }
 
-    /// Notes that all primary services that begin in a range were discovered.
+    /// Records that the discovery of the primary services in this range is complete.
     mutating func discovered(_ range: ClosedRange<AttributeHandle>) {
         guard !pending.isEmpty else { return }
         let rest = pending.flatMap { one -> [ClosedRange<AttributeHandle>] in
@@ -164,7 +163,7 @@ struct ObservedTable {
     mutating func declare(
         _ uuid: BluetoothUUID?, _ handles: ClosedRange<AttributeHandle>, isPrimary: Bool
     ) {
-        // A client may see 0xFFFF as the end handle of the device's last service.
+        // A client may get 0xFFFF as the end handle of the device's last service.
         let known = services[handles.lowerBound]
         guard known != nil || services.count < Self.limit else { return }
         services[handles.lowerBound] = Service(
@@ -182,7 +181,7 @@ struct ObservedTable {
         types[handle] = type.shortest
     }
 
-    /// Adds an include declaration, which may be the only sign of a secondary service.
+    /// Adds an include declaration, which may be the only evidence of a secondary service.
     mutating func include(_ include: Include, at handle: AttributeHandle) {
         guard includes.count < Self.limit else { return }
         includes[handle] = include
@@ -192,10 +191,11 @@ struct ObservedTable {
 
     // MARK: Several discoveries
 
-    /// Returns the table after Service Changed: attributes outside the range are unchanged (Core
-    /// Specification, Vol 3, Part G, 7.1).
+    /// Returns the table after Service Changed, without the attributes in the range (Core Specification, Vol
+    /// 3, Part G, 7.1).
     ///
-    /// A service that is partly in the range is removed with all its attributes.
+    /// Attributes outside the range are unchanged. A service that is partly in the range is removed with all
+    /// its attributes.
     func without(_ changed: ClosedRange<AttributeHandle>) -> ObservedTable {
         var range = changed
         for (start, service) in services {
@@ -219,16 +219,16 @@ struct ObservedTable {
         return rest
     }
 
-    /// Whether a service differs from the one with the same handle in this table.
+    /// Whether a primary service differs from the one with the same handle in this table.
     func contradicts(_ uuid: BluetoothUUID?, _ handles: ClosedRange<AttributeHandle>) -> Bool {
         guard let known = services[handles.lowerBound], known.isPrimary else { return false }
         return Self.differ(
             known, .init(uuid: uuid?.shortest ?? known.uuid, end: handles.upperBound, isPrimary: true))
     }
 
-    /// Whether a later discovery of the same device shows another table.
+    /// Whether a later discovery of the same device found a different table.
     ///
-    /// Discoveries go from the lowest handle to the highest. Up to the lower of the two last handles, both
+    /// A discovery goes from the lowest handle to the highest. Up to the lower of the two last handles, both
     /// discoveries therefore have all attributes, except changed ones that were not discovered again.
     func contradicts(_ later: ObservedTable) -> Bool {
         let (mine, theirs) = (services.filter(\.value.isPrimary), later.services.filter(\.value.isPrimary))

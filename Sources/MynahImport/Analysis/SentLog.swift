@@ -3,7 +3,7 @@ import MynahCore
 /// The values that a device sent, in the order of the capture.
 ///
 /// A recorded device may send thousands of values a second for hours. Their bytes are therefore in one
-/// buffer, and not in an object for each value.
+/// buffer, instead of in an object for each value.
 struct SentLog: RandomAccessCollection {
     private struct Record {
         var time: Int64
@@ -28,20 +28,20 @@ struct SentLog: RandomAccessCollection {
         return sent
     }
 
-    /// Returns the bytes of a value as a part of the shared buffer.
+    /// Returns the bytes of a value as a slice of the shared buffer.
     func value(at place: Int) -> ArraySlice<UInt8> {
         let record = records[place]
         return bytes[record.start..<record.start + Int(record.count)]
     }
 
-    /// Returns the handle of a value without its bytes.
+    /// Returns the handle of a value, without its bytes.
     func handle(at place: Int) -> AttributeHandle { records[place].handle }
     func time(at place: Int) -> Int64 { records[place].time }
     func link(at place: Int) -> Int { Int(records[place].link) }
     func table(at place: Int) -> Int { Int(records[place].table) }
 
     mutating func append(_ sent: ObservedServer.Sent) {
-        // No ATT PDU is longer than the MTU, which has 16 bits.
+        // An ATT PDU is at most as long as the MTU, which has 16 bits.
         let value = sent.value.prefix(Int(UInt16.max))
         records.append(
             Record(
@@ -50,7 +50,7 @@ struct SentLog: RandomAccessCollection {
         bytes += value
     }
 
-    /// Keeps only the values that belong to these tables.
+    /// Removes the values that do not belong to these tables.
     mutating func keep(tables: Set<Int>) {
         guard records.contains(where: { !tables.contains(Int($0.table)) }) else { return }
         records.removeAll { !tables.contains(Int($0.table)) }

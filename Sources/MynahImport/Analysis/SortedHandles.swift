@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Attribute handles in ascending order, to look up ranges.
+/// Attribute handles in ascending order, in which ranges can be found quickly.
 struct SortedHandles {
     private let handles: [AttributeHandle]
 
@@ -8,7 +8,7 @@ struct SortedHandles {
         self.handles = handles.sorted()
     }
 
-    /// Returns the handles that are in a range.
+    /// The handles in a range.
     subscript(range: ClosedRange<AttributeHandle>) -> ArraySlice<AttributeHandle> {
         let start = handles.bisection { $0 >= range.lowerBound }
         return handles[start...].prefix { $0 <= range.upperBound }

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Finds writes that change how a device reacts to other writes, as a password unlocks a lock.
+/// Finds writes that change the device's reaction to other writes, such as a password that unlocks a lock.
 ///
 /// A state is reported if all of this holds:
 ///
@@ -23,7 +23,7 @@ enum StateFinder {
     /// The reaction of a device to a write.
     enum Reaction: Hashable {
         case refused(UInt8)
-        /// The values that the device sent, possibly none.
+        /// The values that the device sent, or an empty list if there were none.
         case answered([Sent])
     }
 
@@ -33,13 +33,13 @@ enum StateFinder {
         var value: [UInt8]
     }
 
-    /// A state that a write begins.
+    /// A state of the device, which a write begins.
     struct State: Hashable {
         /// The write that begins the state.
         var setter: Setter
         /// `true` if the state ends with the link.
         var endsWithLink: Bool
-        /// The writes that had another reaction before the state.
+        /// The writes whose reactions were different before the state.
         var guarded: [Guarded] = []
     }
 
@@ -49,14 +49,14 @@ enum StateFinder {
         var value: [UInt8]
     }
 
-    /// Writes that had one reaction before the state.
+    /// Writes with the same reaction before the state.
     struct Guarded: Hashable {
         var handle: AttributeHandle
         /// The written value, or its first byte.
         var written: [UInt8]
         var isPrefix: Bool
         var before: Reaction
-        /// The indices of the episodes before the state.
+        /// The indices of the writes' episodes before the state.
         var episodes: [Int]
     }
 
@@ -66,7 +66,9 @@ enum StateFinder {
     /// The fewest writes of a group.
     private static let least = 3
 
-    /// Returns the states that a list of episodes shows; the episodes must be in the order of time.
+    /// Returns the states that a list of episodes shows.
+    ///
+    /// The episodes must be in order of time.
     static func states(of episodes: [Episode]) -> [State] {
         let finder = Finder(episodes)
         var states: [State] = []
@@ -87,7 +89,7 @@ enum StateFinder {
         return states
     }
 
-    /// The writes that are compared with each other.
+    /// A group of writes that are compared with each other.
     private struct Group {
         var handle: AttributeHandle
         var written: [UInt8]
@@ -95,7 +97,7 @@ enum StateFinder {
         var members: [Int] = []
     }
 
-    /// The kind of a reaction, which stays the same if only a number in the values changes.
+    /// The kind of a reaction, which does not change if only a number in the values changes.
     private enum Kind: Hashable {
         case refused(UInt8)
         case answered([Shape])
@@ -119,7 +121,7 @@ enum StateFinder {
     private struct Finder {
         let episodes: [Episode]
         private(set) var groups: [Group] = []
-        /// The first index of each write, in all and on each link.
+        /// The index of the first occurrence of each write, overall and on each link.
         private var first: [Setter: Int] = [:]
         private var firstOnLink: [Int: [Setter: Int]] = [:]
 
@@ -143,7 +145,7 @@ enum StateFinder {
                     }
                     lists[list][place].members.append(index)
                 }
-                // Writes with one first byte show more than writes of one value.
+                // A group of writes with the same first byte shows more than a group of equal writes.
                 if episode.value.count > 1 { add(Array(episode.value.prefix(1)), &wide, 0) }
                 add(episode.value, &exact, 1)
             }
@@ -161,7 +163,7 @@ enum StateFinder {
                     guard reaction == before else { return nil }
                     early.append(member)
                 } else {
-                    // A missing answer may be a lost packet.
+                    // A missing answer may be due to a lost packet.
                     if case .answered = before, reaction == .answered([]) { return nil }
                     late.append(member)
                 }
@@ -186,7 +188,7 @@ enum StateFinder {
             return setter(early, late, group).map { (guarded, $0, true) }
         }
 
-        /// Returns the only possible setter if each link begins outside the state.
+        /// Returns the only possible write that begins the state, if each link starts before the state.
         private func setter(_ early: [Int], _ late: [Int], _ group: Group) -> Setter? {
             let lates = Dictionary(grouping: late) { episodes[$0].link }
             let earlies = Dictionary(grouping: early) { episodes[$0].link }
@@ -209,7 +211,7 @@ enum StateFinder {
             return isNeverEarly ? only : nil
         }
 
-        /// Returns the accepted writes of a link between two indices, without those of the group.
+        /// Returns the accepted writes on a link between two indices, except those of the group.
         private func setters(between low: Int, _ high: Int, _ link: Int, _ group: Group) -> Set<Setter> {
             guard high - low <= StateFinder.window else { return [] }
             var result: Set<Setter> = []

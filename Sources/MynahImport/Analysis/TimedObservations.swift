@@ -2,7 +2,7 @@ import MynahCore
 
 /// A write or a subscription, after which a device may send values.
 struct TimedRequest: Hashable {
-    /// The content of a request: all requests with one pattern get the same answer.
+    /// The content of a request; all requests with the same pattern get the same answer.
     enum Pattern: Hashable {
         /// A write to the value with this handle.
         case write(AttributeHandle, [UInt8])
@@ -22,8 +22,9 @@ struct TimedRequest: Hashable {
     var pattern: Pattern
     /// The time at which the request was sent, in microseconds.
     var sentAt: Int64
-    /// The time of the response, in microseconds; for a command, which has no response, the time at which it
-    /// was sent.
+    /// The time of the response, in microseconds.
+    ///
+    /// For a command, which has no response, this is the time at which it was sent.
     var time: Int64
     var link: Int
 }
@@ -38,19 +39,20 @@ struct TimedValue: Hashable {
     var place: Int
 }
 
-/// The reason why a device sent a value, as far as the times show it.
+/// The reason that a device sent a value, as far as the times show it.
 enum ValueCause: Hashable {
     /// The value answers the request with this index, `delay` microseconds after the response.
     case answer(request: Int, delay: Int64)
-    /// The value is part of a stream, which comes at regular times with or without requests.
+    /// The value is part of a stream, which continues at regular times regardless of requests.
     case stream
     /// The value has no known cause.
     case unasked
 }
 
 extension RandomAccessCollection where Index == Int {
-    /// Returns the first index whose element meets a condition, if all elements after it meet the condition
-    /// too.
+    /// Returns the first index whose element meets a condition.
+    ///
+    /// All later elements must meet the condition too.
     func bisection(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

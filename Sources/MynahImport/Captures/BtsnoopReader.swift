@@ -1,9 +1,9 @@
 import MynahHCI
 
-/// Reads btsnoop files, as Android and btmon write them (RFC 1761 with Bluetooth's data links; BlueZ,
+/// Reads btsnoop files as Android and btmon write them (RFC 1761 with Bluetooth's data links; BlueZ,
 /// doc/btsnoop.txt).
 enum BtsnoopReader {
-    /// The microseconds from the year 0 to 1970.
+    /// The microseconds from the year 0 to the year 1970.
     private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
     static func read(_ bytes: [UInt8], into records: inout CaptureRecords) throws(ImportProblem) {

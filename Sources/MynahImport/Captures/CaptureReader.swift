@@ -1,17 +1,20 @@
 import MynahCore
 
-/// Reads captures of HCI and of the air, in the formats btsnoop, pcap, pcapng and PacketLogger.
+/// Reads captures of HCI packets or of packets on the air.
+///
+/// The formats are btsnoop, pcap, pcapng and PacketLogger.
 package enum CaptureReader {
-    /// The problems found in a capture that was read.
+    /// The problems that were found in a capture.
     package struct Outcome: Sendable {
-        /// Sentences for the user, without a full stop.
+        /// Warnings for the user, each a sentence without its full stop.
         package var warnings: [String] = []
-        /// The number of encrypted packets without a key, by peripheral; the key is `nil` if the connection
-        /// began before the capture.
+        /// The number of encrypted packets that could not be decrypted, by peripheral.
+        ///
+        /// The key is `nil` for a connection that began before the capture.
         var unreadable: [DeviceAddress?: Int] = [:]
     }
 
-    /// Passes on each packet in the order of the file.
+    /// Calls `receive` for each packet, in the order of the file.
     ///
     /// If a capture has only packets of the air, they are translated to those that the central's controller
     /// would have sent to its host. `keys` decrypt encrypted links.
@@ -24,7 +27,7 @@ package enum CaptureReader {
     ) throws(ImportProblem) -> Outcome {
         var records = CaptureRecords(nil, receive)
         try read(bytes, into: &records)
-        // A capture of HCI and the air has each of the host's packets twice.
+        // A capture of both HCI and the air contains each of the host's packets twice.
         if records.hasOnlyAir {
             records = CaptureRecords(AirTranslator(keys), receive)
             try read(bytes, into: &records)

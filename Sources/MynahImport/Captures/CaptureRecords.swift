@@ -2,15 +2,15 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Reads the records of a capture, passes on their packets, and counts the records that it cannot use.
+/// Reads the records of a capture, passes their packets on, and counts unusable records.
 struct CaptureRecords {
-    /// The form of the packet in a record.
+    /// The encoding of the packet in a record.
     enum Encoding: Hashable, Sendable {
-        /// An H4 packet; the direction is in the record, or else found from the packet.
+        /// An H4 packet, whose direction is in the record or is derived from the packet.
         case h4
-        /// The direction in four bytes, then an H4 packet.
+        /// The direction in four bytes, followed by an H4 packet.
         case h4WithDirection
-        /// A packet without its type, which is in the record's header.
+        /// A packet without its type, which is in the header of the record.
         case bare
         /// The adapter, the opcode of Linux's Bluetooth monitor, and a packet without its type.
         case linuxMonitor
@@ -23,32 +23,33 @@ struct CaptureRecords {
 
     private let receive: (CapturedPacket) -> Void
     private(set) var packetCount = 0
-    /// The translator of packets from the air, or `nil` if they are only counted.
+    /// The translator of packets from the air, or `nil` to only count them.
     private var air: AirTranslator?
     private var airCount = 0
     private var shortenedCount = 0
     private var unknownCount = 0
-    /// The link types that do not belong to Bluetooth.
+    /// The link types in the file that are not Bluetooth's.
     private var otherLinkTypes: Set<UInt32> = []
-    /// The offset at which the last record is cut off, or `nil` if it is complete.
+    /// The offset of an incomplete record at the end of the file, or `nil` if there is none.
     private var cut: Int?
     /// The direction of each link's data, for captures that do not record it.
     private var directions: [UInt32: Bool] = [:]
 
-    /// Reads HCI records, or those of a sniffer if there is a translator.
+    /// Makes a reader of HCI records, or of a sniffer's records if there is a translator.
     init(_ air: AirTranslator? = nil, _ receive: @escaping (CapturedPacket) -> Void) {
         self.air = air
         self.receive = receive
     }
 
-    /// The number of encrypted packets from the air without a key, by peripheral.
+    /// The number of encrypted packets from the air that could not be decrypted, by peripheral.
     var unreadable: [DeviceAddress?: Int] { air?.unreadable ?? [:] }
 
-    /// Whether the capture has only packets from the air, and they were not translated.
+    /// Whether the capture has only packets from the air, which were not translated.
     var hasOnlyAir: Bool { packetCount == 0 && airCount > 0 && air == nil }
 
-    /// Returns the encoding for a pcap link type (https://www.tcpdump.org/linktypes.html), or `nil` if it is
-    /// not Bluetooth's.
+    /// Returns the encoding for a pcap link type (https://www.tcpdump.org/linktypes.html).
+    ///
+    /// Returns `nil` if the link type is not Bluetooth's.
     static func encoding(ofLinkType type: UInt32) -> Encoding? {
         switch type {
         case 187: .h4
@@ -61,7 +62,7 @@ struct CaptureRecords {
         }
     }
 
-    /// Returns the length of a record, or throws an error if no packet is that long.
+    /// Returns the length of a record; throws an error if it is longer than any packet.
     static func length(_ length: UInt32, at offset: Int) throws(ImportProblem) -> Int {
         guard length <= longestRecord else {
             throw ImportProblem(
@@ -115,7 +116,7 @@ struct CaptureRecords {
         case 3: add(body, as: .event, source: source, time: time, isFromController: true)
         case 4: add(body, as: .aclData, source: source, time: time, isFromController: false)
         case 5: add(body, as: .aclData, source: source, time: time, isFromController: true)
-        // Changes of adapters, audio, and messages of the kernel are skipped.
+        // Changes of adapters, audio, and kernel messages are skipped.
         default: break
         }
     }
@@ -124,7 +125,7 @@ struct CaptureRecords {
         _ bytes: [UInt8], _ format: AirPacket.Format, _ source: Int, _ time: Int64
     ) {
         airCount += 1
-        // Other records are damaged, or messages of the sniffer.
+        // All other records are damaged, or are messages of the sniffer.
         guard let packet = AirPacket(bytes, format) else { return }
         guard let packets = air?.take(packet, source: source, time: time) else { return }
         packetCount += 1
@@ -133,7 +134,7 @@ struct CaptureRecords {
 
     mutating func takeAnother(linkType: UInt32) { otherLinkTypes.insert(linkType) }
 
-    /// Notes that the file ends within the record that begins at an offset.
+    /// Records that the file ends within the record at this offset.
     mutating func endEarly(at offset: Int) { cut = offset }
 
     private mutating func takeH4(
@@ -147,10 +148,10 @@ struct CaptureRecords {
         add(body, as: type, source: source, time: time, isFromController: direction)
     }
 
-    /// Returns the direction of a packet, by its type and content.
+    /// Returns whether the controller sent a packet, according to its type and content.
     ///
-    /// A host begins a PDU with boundary flag 00, and a controller with 10 (Core Specification, Vol 4, Part
-    /// E, 5.4.2). Continuing packets have the direction of the first.
+    /// A host begins a PDU with the boundary flag 00, and a controller with 10 (Core Specification, Vol 4,
+    /// Part E, 5.4.2). Continuing packets have the direction of the first packet.
     private mutating func direction(of type: H4PacketType, _ body: [UInt8], _ source: Int) -> Bool {
         guard type == .aclData else { return type == .event }
         guard let (handle, boundary, _) = ACLPacket.parts(of: body) else { return false }
@@ -165,7 +166,7 @@ struct CaptureRecords {
 
     // MARK: The end
 
-    /// Returns the warnings for the user, or throws an error if there was nothing to import.
+    /// Returns the warnings for the user; throws an error if there was nothing to import.
     func end() throws(ImportProblem) -> [String] {
         guard packetCount > 0 else { throw nothing }
         var warnings: [String] = []

@@ -2,7 +2,7 @@ package import MynahHCI
 
 /// A captured HCI packet, as it was sent between a host and its controller.
 package struct CapturedPacket: Hashable, Sendable {
-    /// The controller's number in the capture: that of an interface or of an adapter.
+    /// The number of the controller in the capture, which is that of an interface or an adapter.
     package var source: Int
     /// The time of the record, in microseconds since 1970.
     ///
@@ -10,10 +10,9 @@ package struct CapturedPacket: Hashable, Sendable {
     package var time: Int64
     /// Whether the controller sent the packet.
     package var isFromController: Bool
-    /// The packet.
     package var packet: H4Packet
 
-    /// The latest time that is kept: later than any capture, and small enough that times can be subtracted.
+    /// The latest possible time: later than any capture, but small enough for subtractions.
     private static let latest: Int64 = 1 << 60
 
     package init(source: Int = 0, time: Int64, isFromController: Bool, packet: H4Packet) {

@@ -1,8 +1,9 @@
 import MynahHCI
 import MynahSupport
 
-/// Reads Apple's PacketLogger files: each record has a length, a time in seconds and microseconds, a type,
-/// and a packet without its type.
+/// Reads files of Apple's PacketLogger.
+///
+/// Each record has a length, a time in seconds and microseconds, a type, and a packet without its type.
 enum PacketLoggerReader {
     private static let headerLength = 9
     private static let knownTypes: Set<UInt8> = [
@@ -10,9 +11,9 @@ enum PacketLoggerReader {
         0xFF,
     ]
 
-    /// Returns whether the byte order is big-endian, or `nil` if the file is not PacketLogger's.
+    /// Returns whether the byte order is big-endian, or `nil` if the file is not in PacketLogger's format.
     ///
-    /// The format has no magic number, so the first record decides.
+    /// The format has no magic number, so the first record is examined.
     static func isBigEndian(_ bytes: [UInt8]) -> Bool? {
         for isBigEndian in [true, false] {
             var cursor = CaptureCursor(bytes)
@@ -54,7 +55,7 @@ enum PacketLoggerReader {
             case 0x01: records.add(body, as: .event, time: time, isFromController: true)
             case 0x02: records.add(body, as: .aclData, time: time, isFromController: false)
             case 0x03: records.add(body, as: .aclData, time: time, isFromController: true)
-            // Audio, and notes of PacketLogger itself, are skipped.
+            // Audio, and messages of PacketLogger itself, are skipped.
             default: break
             }
         }

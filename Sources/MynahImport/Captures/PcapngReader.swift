@@ -5,9 +5,9 @@ enum PcapngReader {
     private struct Interface {
         var linkType: UInt32
         var number: Int
-        /// The number of the interface's time units in a second.
+        /// The number of units of time in a second.
         var unitsPerSecond: UInt64 = 1_000_000
-        /// The seconds to add to the interface's times.
+        /// The number of seconds that is added to the interface's times.
         var offset: Int64 = 0
     }
 
@@ -19,7 +19,7 @@ enum PcapngReader {
         static let enhancedPacket: UInt32 = 6
     }
 
-    /// The most bytes of a packet's block: the packet, and a comment of 64 KiB for each of a few options.
+    /// The longest block of a packet, in bytes: the packet, and a few options of 64 KiB, such as comments.
     private static let longestPacketBlock = CaptureRecords.longestRecord * 4
 
     static func read(_ bytes: [UInt8], into records: inout CaptureRecords) throws(ImportProblem) {

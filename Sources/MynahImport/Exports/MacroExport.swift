@@ -1,14 +1,14 @@
 import MynahCore
 import MynahSupport
 
-/// Converts a macro of nRF Connect for Mobile (XML) to the script of an app and the steps of a scenario.
+/// Converts a macro of nRF Connect for Mobile (XML) to the profile of an app with a scenario.
 enum MacroExport {
     /// The assumed duration of an operation besides its own waits, in microseconds.
     private static let step: Int64 = 50_000
     /// The most operations of a macro.
     private static let limit = 500
 
-    /// Returns the name and the text of the profile, and warnings about omitted operations.
+    /// Returns the name and the text of the profile, with warnings about omitted operations.
     static func profile(
         _ root: XMLElement, from source: ProfileText.Source
     ) throws(ImportProblem) -> (name: String, text: String, warnings: [String]) {
@@ -44,10 +44,10 @@ enum MacroExport {
             ]
         }
 
-        /// Adds an operation, or returns `false` if an app cannot carry it out.
+        /// Adds an operation; returns `false` if an app cannot carry it out.
         mutating func take(_ element: XMLElement) throws(ImportProblem) -> Bool {
             switch element.name {
-            // An app discovers the services that it uses without being asked to.
+            // An app discovers the services that it uses anyway.
             case "assert-service", "assert-server-service": return true
             case "sleep":
                 guard let text = element.attributes["timeout"], let wait = Int64(text), wait >= 0,
@@ -91,7 +91,7 @@ enum MacroExport {
             return "{expect: \(event), of: \(Self.name(path))\(value), within: 1 min}"
         }
 
-        /// Returns a path without the numbers of attributes, which a central's events do not have.
+        /// Returns a path without the numbers after `~`, which events of a central do not have.
         private static func name(_ path: String) -> String {
             path.split(separator: "/").map { $0.prefix { $0 != "~" } }.joined(separator: "/")
         }
@@ -108,7 +108,7 @@ enum MacroExport {
             return uuid.shortest
         }
 
-        /// Returns the path of a characteristic, with numbers if it is not the first with its UUID.
+        /// Returns the path of a characteristic, with numbers after `~` if its UUIDs are not unique.
         private func path(_ element: XMLElement) throws(ImportProblem) -> String {
             var parts: [String] = []
             for kind in ["service", "characteristic"] {

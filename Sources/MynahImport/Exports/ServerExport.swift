@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Imports a GATT server that nRF Connect for Mobile exported (XML).
 enum ServerExport {
-    /// Returns the device, and warnings about omitted parts.
+    /// Returns the device, with warnings about omitted parts.
     static func profile(of root: XMLElement) throws(ImportProblem) -> (ImportedProfile, [String]) {
         guard root.name == "server-configuration" else {
             throw ImportProblem(
@@ -73,7 +73,7 @@ enum ServerExport {
         _ element: XMLElement, _ warnings: inout [String]
     ) throws(ImportProblem) -> ImportedProfile.Service? {
         let uuid = try uuid(of: element)
-        // A radio adds these services itself.
+        // The radio itself adds these services.
         guard uuid != GATT.genericAccess, uuid != GATT.genericAttribute else { return nil }
         guard ImportedAdvertising.isService(uuid) else {
             warnings.append("line \(element.line): \(uuid) cannot be the UUID of a service; it is left out")
@@ -103,7 +103,7 @@ enum ServerExport {
     ) throws(ImportProblem) -> ImportedProfile.Characteristic? {
         let uuid = try uuid(of: element)
         var result = ImportedProfile.Characteristic(uuid: uuid, properties: [])
-        // A client writes the Client Characteristic Configuration to subscribe.
+        // To subscribe, a client writes the Client Characteristic Configuration.
         var notify = SecurityRequirement.open
         for child in element.children {
             switch child.name {
@@ -171,7 +171,8 @@ enum ServerExport {
         return result
     }
 
-    /// Returns the security for each permitted use, by the names of Android's permission constants.
+    /// Returns the permitted kinds of access, with the security of each, from Android's permission
+    /// constants.
     private static func permissions(
         of element: XMLElement
     ) throws(ImportProblem) -> (uses: CharacteristicProperties, levels: AttributePermissions) {

@@ -2,21 +2,20 @@ import MynahSupport
 
 /// An element of an XML text (XML 1.0), with the line on which it begins.
 ///
-/// The parser reads the XML that programs export: elements, attributes, comments, and the declaration.
-///
-/// The parser refuses document type declarations, because their entities can expand without limit.
+/// The parser supports the XML that programs export: elements, attributes, comments, and the declaration. It
+/// refuses document type declarations, because their entities can expand without limit.
 struct XMLElement {
     var name: String
     var attributes: [String: String] = [:]
     var children: [XMLElement] = []
     var line: Int
 
-    /// The deepest nesting of elements; no export is nested as deeply.
+    /// The deepest nesting of elements, which no export reaches.
     private static let deepest = 64
     /// The most bytes of a text.
     private static let maximumSize = 16 << 20
 
-    /// Whether bytes begin as XML does.
+    /// Whether bytes begin like an XML text.
     static func isLikely(_ bytes: [UInt8]) -> Bool {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         return text.first { !isSpace($0) } == UInt8(ascii: "<")
@@ -79,7 +78,7 @@ struct XMLElement {
             throw start.problem("\(what) does not end")
         }
 
-        /// Skips space, comments and processing instructions between elements.
+        /// Skips spaces, comments and processing instructions between elements.
         mutating func skipMisc() throws(ImportProblem) {
             while true {
                 skipSpace()
@@ -189,7 +188,7 @@ struct XMLElement {
             return (key, try replacingReferences(in: text))
         }
 
-        /// Replaces entity references such as `&amp;` and character references by their characters (4.1,
+        /// Replaces entity references such as `&amp;`, and character references, with their characters (4.1,
         /// 4.6).
         private func replacingReferences(in text: String) throws(ImportProblem) -> String {
             guard text.contains("&") else { return text }

@@ -2,9 +2,9 @@ import MynahCore
 import MynahSupport
 
 extension ImportedAdvertising {
-    /// The advertising that was on the air, byte for byte.
+    /// Makes the advertising that was on the air, byte for byte.
     ///
-    /// Structures become fields if these are sent as the same bytes, and raw structures otherwise.
+    /// Structures become fields if the fields are encoded as the same bytes, and raw structures otherwise.
     init(_ observed: ObservedAdvertising, appearance: UInt16?) {
         let room = observed.room
         let data = ObservedPayload(observed.usualData, "advertising data", room: room)
@@ -30,9 +30,9 @@ extension ImportedAdvertising {
         addChanges(observed)
     }
 
-    /// Makes the advertising of a device whose advertising is not known, for the reason in `because`.
+    /// Makes the advertising of a device whose real advertising is not known; `because` is the reason.
     ///
-    /// The advertisement has the device's name, if that is known, and the services that fit.
+    /// The advertisement has the device's name, if that is known, and as many services as fit.
     init(name: String?, services: [BluetoothUUID], because reason: String) {
         advertisement.localName = name
         let content = name == nil ? "these are the services" : "this is the name and the services"
@@ -52,7 +52,7 @@ extension ImportedAdvertising {
     }
 
     private mutating func useRawWhereItDiffers(_ data: ObservedPayload, _ response: ObservedPayload) {
-        // Each payload is checked alone, so that one that does not fit does not affect the other.
+        // Each payload is checked separately, so that one that does not fit does not affect the other.
         var alone = advertisement
         alone.scanResponse = Advertisement.Contents()
         if (try? AccessoryAdvertising.compose(alone))?.data != data.structures {
@@ -67,9 +67,9 @@ extension ImportedAdvertising {
         }
     }
 
-    /// Writes a name that is alone in the scan response as the device's name.
+    /// Makes a name that is alone in the scan response the local name of the advertising data.
     ///
-    /// The radio moves that name to the scan response by itself if it does not fit into the data.
+    /// The radio itself moves that name to the scan response if it does not fit in the data.
     private mutating func moveNameWhereItGoesByItself(_ data: ObservedPayload, _ response: ObservedPayload) {
         guard advertisement.data.localName == nil, let name = advertisement.scanResponse.localName else {
             return
@@ -86,8 +86,9 @@ extension ImportedAdvertising {
 
     // MARK: Changes
 
-    /// Makes changing values of the manufacturer data and the service data that changed, and notes every
-    /// other change.
+    /// Makes changing values of the manufacturer data and service data that changed.
+    ///
+    /// Every other change becomes a note.
     private mutating func addChanges(_ observed: ObservedAdvertising) {
         let payloads = [
             (observed.data, AdvertisingPayload.data),
@@ -96,7 +97,7 @@ extension ImportedAdvertising {
         for (seen, payload) in payloads where seen.list.count > 1 {
             let contents = seen.list.map { [ADStructure].decode($0.bytes).structures }
             let period = seen.period
-            // Only two contents may belong to two states of the device.
+            // Two contents may just be two states of the device.
             guard contents.count > 2, contents.allSatisfy({ $0.bytes.count <= observed.room }),
                 let changed = Self.changedStructures(contents), let period,
                 let added = values(at: changed, of: contents, in: payload)
@@ -141,7 +142,7 @@ extension ImportedAdvertising {
             let prefix = first[index].data.prefix(header)
             guard contents.allSatisfy({ $0[index].data.starts(with: prefix) }) else { return nil }
             let isCompany = type == .manufacturerSpecificData
-            // Service data of all UUID widths counts together, in the order of the payload.
+            // Service data of all UUID widths is counted together, in the order of the payload.
             let place = isCompany ? number : first[..<index].count { $0.type.isServiceData }
             values.append(
                 ImportedAdvertisedValue(
@@ -179,7 +180,7 @@ private struct ObservedPayload {
     let structures: [ADStructure]
     private(set) var notes: [String] = []
 
-    /// Makes a payload of at most `room` bytes: only a damaged capture has a longer one.
+    /// Makes a payload of at most `room` bytes; only a damaged capture has a longer payload.
     init(_ bytes: [UInt8], _ name: String, room: Int) {
         let decoded = [ADStructure].decode(bytes)
         let whole = decoded.structures.bytes
@@ -206,7 +207,7 @@ private struct ObservedPayload {
         notes.append("the \(name) ended in \(end)")
     }
 
-    /// The value of the Flags, or `nil` if there are none.
+    /// The Flags, or `nil` if there are none.
     var flags: UInt8? {
         guard let first = structures.first, first.type == .flags, first.data.count == 1 else { return nil }
         return first.data[0]
@@ -219,7 +220,7 @@ private struct ObservedPayload {
         return contents
     }
 
-    /// Returns the structures as fields; `appearance` is the device's appearance.
+    /// Returns the structures as fields, as far as possible; `appearance` is that of the device.
     func contents(advertising appearance: UInt16?) -> Advertisement.Contents {
         var contents = Advertisement.Contents()
         for structure in structures where structure.type != .flags {
@@ -240,7 +241,7 @@ private struct ObservedPayload {
         return contents
     }
 
-    /// Adds a list of services or service data, or returns `false` for any other structure.
+    /// Adds a list of services or service data; returns `false` for any other structure.
     private static func add(_ structure: ADStructure, to contents: inout Advertisement.Contents) -> Bool {
         for width in BluetoothUUID.Width.allCases {
             var reader = ByteReader(structure.data)

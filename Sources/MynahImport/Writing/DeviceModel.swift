@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 
 extension ImportedProfile {
-    /// The most rules of one characteristic: more writes are a file transfer, not a behavior.
+    /// The most rules of one characteristic; a device with more writes has a file transfer.
     static let ruleLimit = 2048
     /// The ATT_MTU that Mynah's devices offer by default.
     private static let usualMTU = 517
@@ -24,7 +24,7 @@ extension ImportedProfile {
         if let value = table.appearanceHandle.flatMap({ server.table.readings[$0]?.value }), value.count == 2
         {
             let number = UInt16(value[0]) | UInt16(value[1]) << 8
-            // 0 means an unknown appearance, which a device without an appearance has too.
+            // The value 0 means an unknown appearance, as if there were none.
             appearance = number == 0 ? nil : number
         }
         appearance = appearance ?? advertised.appearance
@@ -72,10 +72,10 @@ extension ImportedProfile {
 }
 
 extension ImportedProfile {
-    /// The most variables for answers in turn, a little less than a profile can have.
+    /// The most variables for answers in turn, which is slightly less than the most variables of a profile.
     private static let turnLimit = 900
 
-    /// Removes the turns of answers that would need more variables than there can be.
+    /// Removes answers in turn that would need more variables than a profile can have.
     private mutating func limitTurns() {
         var room = Self.turnLimit
         for service in services.indices {
@@ -191,7 +191,7 @@ private struct CharacteristicModel {
         }
     }
 
-    /// Returns the value that was read before the first value was sent, if the two differ.
+    /// Returns the value that was read before the first value was sent, or `nil` if the two are equal.
     private func initial(
         _ found: TableModel.Characteristic, before places: [Int]
     ) -> [UInt8]? {
@@ -202,20 +202,20 @@ private struct CharacteristicModel {
         return reading.value
     }
 
-    /// A link, with the start of the times of its values.
+    /// A link, with the time from which the times of its values are counted.
     private struct Origin: Hashable {
         var link: Int
         var start: Int64?
     }
 
-    /// Returns the values after the subscription during which most were sent.
+    /// Returns the values after one subscription: the one during which most values were sent.
     private func recording(
         _ places: [Int], of found: TableModel.Characteristic,
         _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.RecordedValue] {
         let subscriptions = subscriptions(found)
-        // Both lists are in the order of the capture, so each value needs only the subscriptions since the
-        // value before it.
+        // Both lists are in the order of the capture, so for each value only the subscriptions since the
+        // previous value have to be searched.
         var groups: [(start: Int64?, places: [Int])] = []
         var known: [Origin: Int] = [:]
         var starts: [Int: Int64] = [:]
@@ -257,13 +257,13 @@ private struct CharacteristicModel {
         return best.places.compactMap { place in
             let value = server.sent.value(at: place)
             guard value.count <= GATT.maximumValueLength else { return nil }
-            // A clock that was set back in the middle must not stop the recording.
+            // The recording must not end if the clock was set back during the capture.
             last = min(max(last, server.sent.time(at: place) &- start), ImportedProfile.longestTime)
             return .init(time: last, value: value)
         }
     }
 
-    /// Returns the writes that begin a subscription, without repeated ones, which phones send.
+    /// Returns the writes that begin a subscription, without the repeated writes that phones send.
     private func subscriptions(_ found: TableModel.Characteristic) -> [ObservedServer.Write] {
         var isOn = SubscriptionSwitch()
         return (found.configuration.flatMap { writes[$0] } ?? []).map { server.writes[$0] }.filter {
@@ -271,10 +271,10 @@ private struct CharacteristicModel {
         }
     }
 
-    /// Returns the start of a value's link, if the capture shows it.
+    /// Returns the time at which a value's link was established, or `nil` if that was before the capture.
     private func linkStart(of place: Int) -> Int64? { server.start(ofLink: server.sent.link(at: place)) }
 
-    /// Adds the values that follow from a subscription.
+    /// Adds the values that a subscription causes.
     private func addGreetings(
         _ found: TableModel.Characteristic, _ result: inout ImportedProfile.Characteristic
     ) {
@@ -283,7 +283,7 @@ private struct CharacteristicModel {
             result.greetings = answers(reaction, &result)
         }
         guard let reaction = sent.table.reactions[pattern] ?? sent.table.rare[pattern] else { return }
-        // Of answers in turn, only the first follows from each subscription.
+        // If there are answers in turn, only the first of them follows each subscription.
         let others = reaction.otherCount + max(0, reaction.turns.count - 1)
         guard others > 0 else { return }
         result.notes.append(
@@ -293,7 +293,7 @@ private struct CharacteristicModel {
             """)
     }
 
-    /// Returns the answers that a profile can express.
+    /// Returns those of a reaction's answers that a profile can express.
     private func answers(
         _ reaction: AnswerTable.Reaction, _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.Answer] {
@@ -337,7 +337,7 @@ private struct CharacteristicModel {
             }
             if rule.error == nil, let reaction {
                 rule.answers = answers(reaction, &result)
-                // If an answer was left out, the turns do not match the others.
+                // If an answer was left out, the turns do not correspond to the remaining ones.
                 if rule.answers.count == reaction.answers.count { rule.turns = reaction.turns }
             }
             if let reaction = reaction ?? sent.table.rare[pattern] {
@@ -356,7 +356,7 @@ private struct CharacteristicModel {
                 unanswered.append(tried.value)
             }
         }
-        // Rules for states come first, so that a limit never removes only one rule of a pair.
+        // Rules for states come first, so that the limit never removes only one of two related rules.
         result.rules =
             earlyRules(found.value, &result)
             + RulePatterns.joined(rules, unanswered: unanswered).stablePartition { $0.begins != nil }
@@ -371,7 +371,7 @@ private struct CharacteristicModel {
             """)
     }
 
-    /// Returns the rules that apply before a write that changes the device's state.
+    /// Returns the rules that apply until a write changes the device's state.
     private func earlyRules(
         _ handle: AttributeHandle, _ result: inout ImportedProfile.Characteristic
     ) -> [ImportedProfile.Rule] {
@@ -393,24 +393,24 @@ private struct CharacteristicModel {
                     """)
             }
         }
-        // Rules for a whole value come before those for its first byte.
+        // Rules for whole values precede rules for first bytes.
         return rules.stablePartition { !$0.isPrefix }
     }
 
-    /// The writes of one value to one characteristic.
+    /// The writes of the same value to a characteristic.
     private struct Attempt {
         var value: [UInt8]
         var accepted = 0
-        /// The number of times that each of the device's own errors came.
+        /// The number of refusals with each of the device's own errors.
         var refused: [UInt8: Int] = [:]
 
-        /// The error that most of the writes got.
+        /// The error that most of the writes got, or `nil` if most succeeded.
         var refusal: UInt8? {
             guard let most = refused.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return nil }
             return most.value > accepted ? most.key : nil
         }
 
-        /// A note if the writes had different outcomes.
+        /// A note if the writes had different outcomes, or `nil`.
         var note: String? {
             guard !refused.isEmpty else { return nil }
             if accepted > 0 {
@@ -422,7 +422,7 @@ private struct CharacteristicModel {
         }
     }
 
-    /// Returns the written values, in the order in which they came.
+    /// Returns the written values, in the order of their first writes.
     private func attempts(_ indices: [Int]) -> [Attempt] {
         var result: [Attempt] = []
         var known: [[UInt8]: Int] = [:]
@@ -441,10 +441,10 @@ private struct CharacteristicModel {
         return result
     }
 
-    /// The most requests with other answers that have a note of their own.
+    /// The most requests with other answers that get a separate note.
     private static let listed = 8
 
-    /// Adds notes about the answers that are left out.
+    /// Adds notes about omitted answers.
     private func note(
         _ others: [(written: [UInt8], reaction: AnswerTable.Reaction, isAnswered: Bool)],
         _ result: inout ImportedProfile.Characteristic
@@ -469,7 +469,7 @@ private struct CharacteristicModel {
         }
     }
 
-    /// Returns the text of an answer for a note.
+    /// Returns the text for an answer in a note.
     private func example(_ answers: [AnswerTable.Answer]?) -> String {
         guard let first = answers?.first else { return "" }
         let rest = (answers?.count ?? 1) - 1
@@ -482,26 +482,26 @@ private struct CharacteristicModel {
 
     // MARK: Security and errors
 
-    /// Whether an error is the device's own, and not about a link's security or an invalid request.
+    /// Whether an error is specific to the device, and not about security or an invalid request.
     private static func isOwn(_ code: UInt8) -> Bool {
         code >= 0x80 && passing[code] == nil || code == ATTError.valueNotAllowed.code
             || code == ATTError.invalidAttributeValueLength.code
     }
 
-    /// The errors of a temporary condition, which ends when the client or the device has acted (Core
+    /// The errors for temporary conditions, which end when the client or the device has acted (Core
     /// Specification Supplement, Part B, 1.2).
     private static let passing: [UInt8: String] = [
         0xFD: "Client Characteristic Configuration Descriptor Improperly Configured",
         0xFE: "Procedure Already in Progress",
     ]
 
-    /// The errors about a link's security, which become permissions.
+    /// The errors about the security of a link, which are converted to permissions.
     private static let security: Set<UInt8> = [0x05, 0x08, 0x0C, 0x0F]
 
-    /// Returns notes about errors that are left out.
+    /// Returns notes about omitted errors.
     ///
-    /// These are errors of a temporary condition, errors that are not the device's own, and errors of reads
-    /// that succeeded at another time.
+    /// These are errors for temporary conditions, errors that are not specific to the device, and errors of
+    /// reads that succeeded at another time.
     private func passing(_ handle: AttributeHandle, isWrite: Bool) -> [String] {
         let isRead = server.table.readings[handle] != nil
         return (server.table.refusals[handle] ?? []).filter { $0.isWrite == isWrite }.compactMap { refusal in
@@ -517,13 +517,13 @@ private struct CharacteristicModel {
         }
     }
 
-    /// Returns the error that each access got, or `nil` if any succeeded.
+    /// Returns the error that every access got, or `nil` if any access succeeded.
     private func error(_ handle: AttributeHandle, isWrite: Bool) -> UInt8? {
         if isWrite {
             let outcomes = (writes[handle] ?? []).map { server.writes[$0].outcome }
             let codes = Set(
                 outcomes.compactMap { if case .refused(let code) = $0 { code } else { UInt8?.none } })
-            // If the writes all had one value, the device may have refused only that value.
+            // If all writes had the same value, the device may have refused only that value.
             let values = Set((writes[handle] ?? []).map { server.writes[$0].value })
             guard let code = codes.first, codes.count == 1, values.count > 1,
                 !(writes[handle] ?? []).contains(where: { server.writes[$0].isAccepted }), Self.isOwn(code)
@@ -539,7 +539,7 @@ private struct CharacteristicModel {
         isOwn(code) || code == ATTError.readNotPermitted.code || code == ATTError.unlikelyError.code
     }
 
-    /// Returns the security that the errors of an attribute require.
+    /// Returns the security that the errors of an attribute imply.
     private func requirement(_ handle: AttributeHandle, isWrite: Bool) -> SecurityRequirement {
         var result = SecurityRequirement.open
         for refusal in server.table.refusals[handle] ?? [] where refusal.isWrite == isWrite {
@@ -587,7 +587,7 @@ extension ObservedServer.Write {
 }
 
 extension Array {
-    /// Returns the elements that meet a condition, and then the others, each in their order.
+    /// Returns the elements that meet a condition, followed by the others; both keep their order.
     fileprivate func stablePartition(_ isFirst: (Element) -> Bool) -> [Element] {
         filter(isFirst) + filter { !isFirst($0) }
     }

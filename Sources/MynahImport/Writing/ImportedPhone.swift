@@ -1,14 +1,14 @@
 import MynahCore
 import MynahSupport
 
-/// The use of a device by the client in a capture, as an app's script.
+/// The captured client's use of a device, as the central section of an app's profile.
 struct ImportedPhone {
     /// A value that the client wrote.
     struct Write {
         var to: String
         var value: [UInt8]
         var withResponse: Bool
-        /// The time after the reads and the subscriptions, in microseconds.
+        /// The time of the write after the reads and the subscriptions, in microseconds.
         var after: Int64
     }
 
@@ -17,24 +17,24 @@ struct ImportedPhone {
     /// The services and the local name that the device advertises.
     var advertised: [BluetoothUUID]
     var localName: String?
-    /// The characteristics that the client read and subscribed to, by their paths.
+    /// The characteristics that the client read and those to which it subscribed, by their paths.
     var reads: [String] = []
     var subscriptions: [String] = []
     var writes: [Write] = []
-    /// Notes for a reader of the profile, each a sentence without a full stop.
+    /// Notes for readers of the profile, each a sentence without its full stop.
     var notes: [String] = []
 
-    /// The most writes of a script.
+    /// The most writes that are kept.
     private static let writeLimit = 2000
-    /// The services that iOS does not let apps use.
+    /// The services that iOS reserves, and apps cannot use.
     private static let kept: [BluetoothUUID] = ["1812", "181E"]
 
-    /// Makes a script without steps.
+    /// Makes a use without reads, subscriptions and writes.
     init(device: String, advertised: [BluetoothUUID]) {
         (self.device, self.advertised) = (device, advertised)
     }
 
-    /// Makes the script of the client that used a device; `name` is the device's name.
+    /// Makes the use of a device by the captured client; `name` is the device's name.
     ///
     /// Throws an error if the capture shows no use of the device.
     init(_ device: ObservedDevice, name: String) throws(ImportProblem) {
@@ -94,7 +94,9 @@ struct ImportedPhone {
         }
     }
 
-    /// Returns the link with the most writes to characteristics, or else the first one with any write.
+    /// Returns the link with the most writes to characteristics.
+    ///
+    /// If there are none, returns the first link with any write.
     private static func mainLink(_ server: ObservedServer, _ paths: [AttributeHandle: String]) -> Int? {
         var counts: [Int: Int] = [:]
         for write in server.writes { counts[write.link, default: 0] += paths[write.handle] == nil ? 0 : 1 }
@@ -114,7 +116,7 @@ struct ImportedPhone {
                 leftOut += 1
                 continue
             }
-            // If the clock was set back in the capture, the order stays the same.
+            // If the clock was set back during the capture, the order is kept.
             let after = max(write.sentAt - origin, writes.last?.after ?? 0)
             writes.append(
                 Write(
@@ -128,7 +130,7 @@ struct ImportedPhone {
 }
 
 extension ProfileText {
-    /// Returns the text of an app's profile.
+    /// Returns the text of the app's profile.
     static func text(of phone: ImportedPhone, named name: String, from source: Source) -> String {
         var lines = ["# \(plain(source.heading))"]
         for note in phone.notes {

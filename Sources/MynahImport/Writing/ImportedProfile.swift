@@ -1,33 +1,31 @@
 import MynahCore
 
-/// A device that was read from another tool's file, before Mynah writes it as a profile.
+/// A device from another tool's file, before it is written as a profile.
 struct ImportedProfile {
-    /// A service.
     struct Service {
         var uuid: BluetoothUUID
         var isPrimary = true
         /// The indices of the services that this one includes.
         var includes: [Int] = []
         var characteristics: [Characteristic] = []
-        /// Notes for a reader of the profile, each a sentence without a full stop.
+        /// Notes for readers of the profile, each a sentence without its full stop.
         var notes: [String] = []
     }
 
-    /// A characteristic.
     struct Characteristic {
         var uuid: BluetoothUUID
         var properties: CharacteristicProperties
         var permissions = AttributePermissions()
         var value: Value?
-        /// Whether only the first recorded values of the characteristic are kept.
+        /// `true` if only the first recorded values of the characteristic are stored.
         var isCut = false
         var readError: UInt8?
         var writeError: UInt8?
         var rules: [Rule] = []
-        /// The values that follow from a subscription to the characteristic.
+        /// The values that a subscription to the characteristic causes.
         var greetings: [Answer] = []
         var descriptors: [Descriptor] = []
-        /// The reason why centrals get values without a subscription, or `nil` if they do not.
+        /// The reason that centrals get values without a subscription, or `nil` if they do not.
         var subscription: Subscription?
         var notes: [String] = []
     }
@@ -36,39 +34,42 @@ struct ImportedProfile {
     enum Subscription: String {
         /// The characteristic has no Client Characteristic Configuration.
         case none
-        /// The characteristic has a Client Characteristic Configuration, but sends values even if no client
-        /// wrote it.
+        /// The characteristic sends values even if no client has written its Client Characteristic
+        /// Configuration.
         case always
     }
 
     /// The source of a characteristic's value.
     enum Value {
         case bytes([UInt8])
-        /// The recorded values, and the value that was read before any was sent.
+        /// The recorded values, and the value that was read before any was sent, or `nil`.
         ///
-        /// The times count from a central's subscription.
+        /// The times are counted from a central's subscription.
         case recorded([RecordedValue], initial: [UInt8]?)
     }
 
     /// A value that the device sent, with its time after the subscription in microseconds.
     struct RecordedValue: Hashable {
         var time: Int64
-        /// The bytes, as a slice of the buffer of all sent values.
+        /// The bytes, as a slice of the buffer with all sent values.
         var value: ArraySlice<UInt8>
     }
 
     /// The reaction of a device to a write.
     struct Rule {
-        /// The written value, or the bytes that it begins with.
+        /// The written value, or its first bytes.
         var written: [UInt8]
         var isPrefix = false
-        /// The number of the state before which the rule applies, or `nil` if it always applies.
+        /// The number of a state before which the rule applies, or `nil` if it always applies.
         var before: Int?
-        /// The number of the state that the write begins.
+        /// The number of the state that the write begins, or `nil` if it begins none.
         var begins: Int?
         var error: UInt8?
         var answers: [Answer] = []
-        /// The values of the answers in turn, as many in each as in `answers`; empty if they do not change.
+        /// The values to send for successive writes, in turn; each element has a value for every one of
+        /// `answers`.
+        ///
+        /// The list is empty if the values do not change.
         var turns: [[[UInt8]]] = []
 
         /// `true` if the rule depends on a state, or begins one.
@@ -77,14 +78,13 @@ struct ImportedProfile {
 
     /// A value that answers a write, with its delay after the response in microseconds.
     struct Answer: Hashable {
-        /// The indices of the service and of the characteristic that send the answer.
+        /// The indices of the service and the characteristic that send the answer.
         var service: Int
         var characteristic: Int
         var value: [UInt8]
         var delay: Int64
     }
 
-    /// A descriptor.
     struct Descriptor {
         var uuid: BluetoothUUID
         var properties: CharacteristicProperties = .read
@@ -93,21 +93,21 @@ struct ImportedProfile {
         var notes: [String] = []
     }
 
-    /// The profile's name for people.
     var name: String
-    /// The GAP device name, if it is known.
+    /// The GAP device name, or `nil` if it is not known.
     var deviceName: String?
     var appearance: UInt16?
     var io: IOCapability?
-    /// The connection parameters that the device requests, and the time of the request after the connection,
-    /// in microseconds.
+    /// The connection parameters that the device requests.
+    ///
+    /// `delay` is the time from the connection to the request, in microseconds.
     var parameters: (range: ConnectionParameterRange, delay: Int64)?
     var advertising: ImportedAdvertising?
     var services: [Service] = []
-    /// For each state, whether it ends with the link.
+    /// The states by number: `true` if the state ends with the link.
     var states: [Bool] = []
     var notes: [String] = []
-    /// Warnings about values that are not kept, each a sentence without a full stop.
+    /// Warnings about values that are not stored, each a sentence without its full stop.
     var warnings: [String] = []
 }
 
@@ -124,11 +124,11 @@ extension ImportedProfile {
 
 /// The advertising of an imported device, with notes about the parts that a profile cannot express.
 struct ImportedAdvertising {
-    /// The advertisement with its local name, or `nil` if the device does not advertise.
+    /// The advertisement, whose local name is `nil` if the device does not advertise a name.
     var advertisement = Advertisement()
     /// The values of the advertisement that changed over time.
     var values: [ImportedAdvertisedValue] = []
-    /// The mean time between two changes.
+    /// The mean time between two changes of a value.
     var every: Duration?
     var notes: [String] = []
 }

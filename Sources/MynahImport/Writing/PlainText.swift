@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Checks which texts of a device a profile can contain unchanged.
+/// Checks whether a profile can contain a device's texts unchanged.
 enum PlainText {
     /// Whether a character is visible in a terminal and allowed in YAML.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
@@ -11,7 +11,8 @@ enum PlainText {
         }
     }
 
-    /// Returns a name without the characters that a profile cannot contain, or `nil` if nothing is left.
+    /// Returns a name without the characters that a profile cannot contain, or `nil` if no character
+    /// remains.
     static func name(_ text: String) -> String? {
         var result = ""
         for scalar in text.unicodeScalars where isPlain(scalar) {
@@ -21,7 +22,7 @@ enum PlainText {
         return PrintableText.isVisible(result) ? result : nil
     }
 
-    /// Returns the bytes as a text, or `nil` if a person would not write them as text.
+    /// Returns bytes as a text, or `nil` if a person would not write these bytes as a text.
     static func text(_ bytes: [UInt8]) -> String? {
         guard bytes.count >= 3, let text = String(validating: bytes, as: UTF8.self),
             text.unicodeScalars.allSatisfy({ isPlain($0) }),
@@ -30,7 +31,7 @@ enum PlainText {
         return text
     }
 
-    /// Returns the first bytes of a value in hexadecimal, for a note.
+    /// Returns the first bytes of a value in hexadecimal digits, for a note.
     static func hex(_ bytes: ArraySlice<UInt8>) -> String {
         if bytes.isEmpty { return "an empty value" }
         return bytes.prefix(16).map { Hex.encode([$0]) }.joined(separator: " ")

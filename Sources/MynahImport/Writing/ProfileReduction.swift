@@ -1,8 +1,9 @@
 import MynahCore
 
-/// Removes the least important parts of a profile that is too large to be loaded.
+/// Removes the least important parts of a profile that is too large to load.
 ///
-/// No real device has such a large profile. A capture of file transfers, or a forged one, may lead to one.
+/// No real device needs such a large profile, but a capture of file transfers, or a forged one, may lead to
+/// one.
 struct ProfileReduction {
     private enum Step {
         case longRules
@@ -17,7 +18,7 @@ struct ProfileReduction {
         .rules(512), .longRules, .rules(128), .rules(16), .rules(4), .rules(0), .longValues, .values,
         .descriptors, .services,
     ]
-    /// The number of values from which on an answer is removed first.
+    /// The number of values from which on an answer is long, and is removed first.
     private static let longAnswer = 64
 
     private var rules = 0
@@ -25,7 +26,7 @@ struct ProfileReduction {
     private var descriptors = 0
     private var services = 0
 
-    /// Notes about omitted parts, each a sentence without a full stop.
+    /// Notes about removed parts, each a sentence without its full stop.
     var notes: [String] {
         let parts = [
             ("answers to writes", rules), ("values", values), ("descriptors", descriptors),
@@ -36,7 +37,7 @@ struct ProfileReduction {
         return ["\(parts.joined(separator: ", ")) are left out: a profile has at most \(size) MiB"]
     }
 
-    /// Removes the next parts, or returns `false` if there are none.
+    /// Removes the next least important parts; returns `false` if there are none.
     mutating func reduce(_ profile: inout ImportedProfile) -> Bool {
         guard let step = steps.first else { return false }
         if case .services = step {

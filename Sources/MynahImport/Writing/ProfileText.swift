@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Writes an imported device as a profile, with comments about unknown parts.
+/// Writes an imported device as a profile, with comments about parts that are unknown.
 struct ProfileText {
     private var profile: ImportedProfile
     private let tree: AttributeTree
@@ -10,10 +10,10 @@ struct ProfileText {
     private let recordingFile: String?
     private let source: Source
     private var lines: [String] = []
-    /// The number of changing answers whose variables have names.
+    /// The number of changing answers for which variables were named so far.
     private var turnCount = 0
 
-    /// The origin of an imported profile, for its first comment.
+    /// The source of an imported profile, for the first comment.
     enum Source {
         /// A file, by its name.
         case file(String)
@@ -39,19 +39,20 @@ struct ProfileText {
     /// The contents of the files of a profile.
     struct Files {
         var yaml: String
-        /// The lines of the recording, which is empty if nothing was recorded.
+        /// The lines of the recording, or none if nothing was recorded.
         var recording = RecordingText()
-        /// Notes about parts that were omitted because a file would be too large.
+        /// Notes about parts that were omitted because a file would have been too large.
         var leftOut: [String]
     }
 
-    /// The most bytes of a profile and of a file that it names; a larger file is not loaded.
+    /// The largest size of a profile, and of a file to which it refers, in bytes; a larger file is not
+    /// loaded.
     static let maximumSize = 1 << 20
     static let maximumRecordingSize = 16 << 20
 
-    /// Returns the text of a profile and of its recording.
+    /// Returns the texts of a profile and of its recording.
     ///
-    /// Without a file for the recording, recorded values become constants.
+    /// If `recordingFile` is `nil`, recorded values become constants.
     static func files(
         of profile: ImportedProfile, from source: Source, recordingFile: String?
     ) -> Files {
@@ -125,7 +126,9 @@ struct ProfileText {
             """)
     }
 
-    /// Writes the variables of answers in turn: a rule shifts their values, and answers with the last one.
+    /// Writes the variables for answers in turn.
+    ///
+    /// A rule shifts the values of its variables, and answers with the last value.
     private mutating func writeVariables() {
         let rules = profile.services.flatMap(\.characteristics).flatMap(\.rules)
         var turns: [Turn] = []
@@ -142,15 +145,15 @@ struct ProfileText {
         for turn in turns { add(1, "\(turn.name): \(Self.quoted(Hex.encode(turn.value)))") }
     }
 
-    /// A value of an answer that differs from request to request.
+    /// One value of an answer that differs from request to request.
     private struct Turn {
-        /// The variable of the value, and the variable whose value it gets with the next request.
+        /// The variable for the value, and the variable from which it takes the value for the next request.
         var name: String
         var next: String
         var value: [UInt8]
     }
 
-    /// Returns the turns of each answer of a rule, with `nil` for an answer that does not change.
+    /// Returns the turns for each answer of a rule, or `nil` in place of an answer that does not change.
     private mutating func turns(of rule: ImportedProfile.Rule) -> [[Turn]?] {
         rule.answers.indices.map { place in
             let values = rule.turns.map { $0[place] }
@@ -242,7 +245,7 @@ struct ProfileText {
         }
     }
 
-    /// Writes values by their keys, as a list if a key occurs several times.
+    /// Writes values by key; writes a list if a key occurs several times.
     private mutating func write(
         _ entries: [(key: String, value: String, name: String?)], _ field: String, _ keyName: String,
         at depth: Int
@@ -258,7 +261,7 @@ struct ProfileText {
         }
     }
 
-    /// Returns bytes, or a value that takes each of the seen byte sequences in turn.
+    /// Returns bytes, or a value that has each of the observed byte sequences in turn.
     private static func value(_ bytes: [UInt8], _ changed: ImportedAdvertisedValue?) -> String {
         guard let changed else { return hex(bytes) }
         let values = changed.values.map { "\"\(Hex.encode($0))\"" }.joined(separator: ", ")
@@ -343,7 +346,7 @@ struct ProfileText {
         if let interval = rate.interval { add(4, "every: \(Self.time(max(interval, 1000)))") }
     }
 
-    /// Returns microseconds as whole milliseconds.
+    /// Returns a time in microseconds as text, rounded to milliseconds.
     private static func time(_ microseconds: Int64) -> String {
         Duration.milliseconds((microseconds + 500) / 1000).text
     }
@@ -393,7 +396,7 @@ struct ProfileText {
 
     // MARK: The recording
 
-    /// The recorded values of each characteristic, with the names that their lines have.
+    /// The recorded values of each characteristic, with the names for their lines.
     private var flows: [RecordingText.Flow] {
         var flows: [RecordingText.Flow] = []
         for (index, service) in profile.services.enumerated() {
@@ -417,7 +420,7 @@ struct ProfileText {
         lines.append(comment.map { "\(line)  # \(Self.plain($0))" } ?? line)
     }
 
-    /// Writes sentences as comments before the lines that they explain.
+    /// Writes notes as comments before the lines to which they refer.
     private mutating func note(_ level: Int, _ notes: [String]) {
         for note in notes {
             let text = Self.plain(note)
@@ -436,7 +439,7 @@ struct ProfileText {
         "0x" + Hex.encode([UInt8(number >> 8), UInt8(number & 0xFF)])
     }
 
-    /// Returns pairs of hexadecimal digits, separated by spaces if there are few.
+    /// Returns pairs of hexadecimal digits, which are separated by spaces if there are few.
     static func hex(_ bytes: [UInt8]) -> String {
         if bytes.isEmpty { return "\"\"" }
         return bytes.count > 24 ? Hex.encode(bytes) : bytes.map { Hex.encode([$0]) }.joined(separator: " ")
@@ -446,7 +449,7 @@ struct ProfileText {
         PlainText.text(bytes).map { "text: \(quoted($0))" } ?? "hex: \(hex(bytes))"
     }
 
-    /// Returns the fields of a value as text, or `nil` if its layout is not known.
+    /// Returns the fields of a value as text, or `nil` if the value's layout is not known.
     private static func words(_ bytes: [UInt8], _ uuid: BluetoothUUID) -> String? {
         guard PlainText.text(bytes) == nil, let fields = KnownLayouts.layout(of: uuid)?.decode(bytes) else {
             return nil
@@ -454,7 +457,7 @@ struct ProfileText {
         return FieldsText.of(fields)
     }
 
-    /// Returns a time as people write intervals: `152.5 ms`.
+    /// Returns an interval as people write it, such as `152.5 ms`.
     private static func milliseconds(_ duration: Duration) -> String {
         let microseconds = Int64(duration / .microseconds(1))
         guard microseconds % 1000 != 0 else { return duration.text }

@@ -1,24 +1,24 @@
 import MynahSupport
 
-/// The lines of a recording in the order of time, as many as a profile may name.
+/// The lines of a recording in order of time, limited to the size of a file that a profile can use.
 ///
 /// A line is made only when it is written, because all lines together may have 16 MiB.
 package struct RecordingText: Sendable {
-    /// The values of one characteristic, and the names that its lines have for it.
+    /// The values of one characteristic, and the members that identify it in the lines.
     struct Flow {
         var names: [JSON.Member]
         var values: [ImportedProfile.RecordedValue]
     }
 
-    /// A line, by the number of its flow and of the value.
+    /// A line, as the index of a flow and of a value in it.
     private struct Line {
-        /// The time after the subscription, in microseconds.
+        /// The time from the subscription to the value, in microseconds.
         var time: Int64
         var flow: Int32
         var place: Int32
     }
 
-    /// A flow, with the text that its lines have between the time and the value.
+    /// A flow, with the text between the time and the value in its lines.
     private struct Source {
         var middle: [UInt8]
         var values: [ImportedProfile.RecordedValue]
@@ -26,18 +26,18 @@ package struct RecordingText: Sendable {
 
     private let sources: [Source]
     private let lines: [Line]
-    /// A note about omitted lines, without a full stop, or `nil` if none were omitted.
+    /// A note about omitted lines, without a full stop, or `nil` if no lines were omitted.
     let note: String?
 
-    /// Makes a recording without lines.
+    /// Makes an empty recording.
     init() {
         self.init([], 0)
     }
 
-    /// Keeps the lines that fit into `maximumSize` bytes.
+    /// Makes a recording with the lines that fit in `maximumSize` bytes.
     ///
-    /// The first line of each characteristic comes first, because the characteristic would have no value
-    /// without it. The earliest other lines follow.
+    /// The first line of each characteristic has priority, because the characteristic would have no value
+    /// without it. Then the earliest other lines are added.
     init(_ flows: [Flow], _ maximumSize: Int) {
         let sources = flows.map { flow in
             let names = JSON.object(flow.names).text.dropFirst().dropLast()
@@ -54,7 +54,7 @@ package struct RecordingText: Sendable {
                 lines.append(line)
             }
         }
-        // The index keeps the order of values with one time.
+        // The index keeps the order of values with the same time.
         lines.sort { ($0.time, $0.flow, $0.place) < ($1.time, $1.flow, $1.place) }
         var end: Int64?
         var leftOut = 0
@@ -75,7 +75,7 @@ package struct RecordingText: Sendable {
         }
     }
 
-    /// `true` if the recording has no line.
+    /// `true` if the recording has no lines.
     package var isEmpty: Bool { lines.isEmpty }
 
     /// All lines as one text.
@@ -85,7 +85,7 @@ package struct RecordingText: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Passes whole lines to a sink, some at a time.
+    /// Passes the lines to `sink` in blocks of whole lines.
     package func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
         var block: [UInt8] = []
         for line in lines {
@@ -97,17 +97,17 @@ package struct RecordingText: Sendable {
         if !block.isEmpty { try sink(block) }
     }
 
-    /// Returns the members of a line that name its characteristic.
+    /// Returns the members of a line that identify its characteristic.
     ///
-    /// `path` distinguishes it from others with the same UUIDs.
+    /// `path` distinguishes the characteristic from others with the same UUIDs.
     static func names(_ service: String, _ characteristic: String, path: String?) -> [JSON.Member] {
         [.init("service", .string(service)), .init("characteristic", .string(characteristic))]
             + (path.map { [.init("path", .string($0))] } ?? [])
     }
 
-    /// Returns the most bytes that a characteristic's line has without its value.
+    /// Returns the largest length of a characteristic's lines without the value, in bytes.
     static func longest(_ service: String, _ characteristic: String, hasPath: Bool) -> Int {
-        // A service or a characteristic with a repeated UUID has a number after it.
+        // In the path, a service or a characteristic with a repeated UUID is followed by a number.
         let path = hasPath ? "\(service)[65535]/\(characteristic)[65535]" : nil
         let names = JSON.object(names(service, characteristic, path: path)).text
         return head.count + "604800.000001".utf8.count + names.utf8.count + tail.count
@@ -120,7 +120,7 @@ package struct RecordingText: Sendable {
 
     private static func time(_ line: Line) -> String { JSON.number(Double(line.time) / 1_000_000).text }
 
-    /// Returns the number of bytes of a line with its line feed.
+    /// Returns the length of a line including its line feed, in bytes.
     private static func size(of line: Line, _ sources: [Source]) -> Int {
         let source = sources[Int(line.flow)]
         return head.count + time(line).utf8.count + source.middle.count

@@ -1,15 +1,15 @@
 import MynahCore
 
-/// Joins rules that differ only in the written bytes after the first ones.
+/// Joins rules whose requests begin with the same bytes and have the same answer.
 ///
-/// At least three requests with one first byte and one answer become a rule for the bytes that they have in
-/// common at the start. A request with these bytes but without an answer prevents that. Rules for other
+/// At least three requests with the same first byte and the same answer become one rule, for the bytes that
+/// all of them begin with. They are not joined if a request with these bytes got no answer. Rules for other
 /// requests come before the joined rule.
 enum RulePatterns {
-    /// The fewest requests that make a pattern.
+    /// The fewest requests that are joined.
     private static let least = 3
 
-    /// The reaction of a device to a request, without the times.
+    /// The reaction of a device to a request, without its times.
     private struct Effect: Hashable {
         var error: UInt8?
         var targets: [[Int]]
@@ -22,7 +22,7 @@ enum RulePatterns {
         }
     }
 
-    /// Returns the rules for the same requests, with the joined ones at the end.
+    /// Returns rules for the same requests, with the joined rules at the end.
     static func joined(_ rules: [ImportedProfile.Rule], unanswered: [[UInt8]]) -> [ImportedProfile.Rule] {
         var groups: [Effect: [Int]] = [:]
         for (index, rule) in rules.enumerated() where rule.turns.isEmpty && !rule.isOfState {

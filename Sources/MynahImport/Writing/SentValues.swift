@@ -6,8 +6,9 @@ struct SentValues {
     let table: AnswerTable
     /// The indices of the values that the device sent by itself, by handle.
     private(set) var recorded: [AttributeHandle: [Int]] = [:]
-    /// The index of the only value that no request caused, by handle, if the characteristic's other values
-    /// are answers.
+    /// The index of the only value that no request caused, by handle.
+    ///
+    /// All other values of the characteristic answer requests.
     private(set) var exceptions: [AttributeHandle: Int] = [:]
     /// The characteristics whose values answer requests.
     private(set) var answering: Set<AttributeHandle> = []
@@ -15,7 +16,8 @@ struct SentValues {
     private(set) var unsubscribed: Set<AttributeHandle> = []
     /// The characteristics that certainly sent values without a subscription.
     ///
-    /// The capture shows the whole link, which was not encrypted, so no bond can have kept a subscription.
+    /// The capture shows the whole link, which was not encrypted, so no bond can have restored a
+    /// subscription.
     private(set) var unasked: Set<AttributeHandle> = []
 
     /// The states of the device, and the indices of the writes before them.
@@ -45,7 +47,7 @@ struct SentValues {
             case .earlyWrite: break
             }
         }
-        // If a service has no writes, its values may answer writes to other services.
+        // Values of a service without writes may answer writes to other services.
         let all = writes.values.joined().sorted()
         let grouped = Dictionary(grouping: server.sent.indices, by: server.sent.handle)
         var answers: [Int: [AnswerTable.Answer]] = [:]
@@ -98,14 +100,15 @@ struct SentValues {
         }
     }
 
-    /// Whether the values of a characteristic go to centrals that have not subscribed.
+    /// Returns the way in which a characteristic sends values without a subscription, or `nil` if it does
+    /// not.
     func subscription(to found: TableModel.Characteristic) -> ImportedProfile.Subscription? {
         guard unsubscribed.contains(found.value) else { return nil }
         if found.lacksConfiguration { return ImportedProfile.Subscription.none }
         return unasked.contains(found.value) ? .always : nil
     }
 
-    /// Returns a note on values without a subscription, or `nil` if there is nothing to say.
+    /// Returns a note about values without a subscription, or `nil` if none is needed.
     func note(onSubscriptionsTo found: TableModel.Characteristic) -> String? {
         switch (subscription(to: found), unsubscribed.contains(found.value)) {
         case (ImportedProfile.Subscription.none?, _): nil
@@ -119,9 +122,9 @@ struct SentValues {
         }
     }
 
-    /// Returns the writes that a device may have answered, and the subscriptions, in the order of time.
+    /// Returns the writes that a device may have answered, and the subscriptions, in order of time.
     ///
-    /// `writes` has the index of each among all writes.
+    /// `writes` has the index of each request among all writes.
     private static func requests(
         _ server: ObservedServer, _ services: [AttributeHandle: Int],
         _ configured: [AttributeHandle: AttributeHandle]
@@ -133,7 +136,7 @@ struct SentValues {
             if services[write.handle] != nil {
                 pattern = .write(write.handle, write.value)
             } else if let handle = configured[write.handle] {
-                // A repeated subscription, as phones write it, begins nothing.
+                // A repeated subscription, which phones write, is not a new one.
                 guard isOn.update(write) else { return nil }
                 pattern = .subscription(handle)
             } else {
@@ -147,7 +150,7 @@ struct SentValues {
     }
 }
 
-/// Tracks which subscriptions are on, by the writes to Client Characteristic Configurations.
+/// Tracks the active subscriptions by the writes to Client Characteristic Configurations.
 struct SubscriptionSwitch {
     private struct Key: Hashable {
         var handle: AttributeHandle
@@ -156,7 +159,7 @@ struct SubscriptionSwitch {
 
     private var on: Set<Key> = []
 
-    /// Notes a write, and returns whether a subscription begins with it.
+    /// Handles a write; returns whether it begins a subscription.
     mutating func update(_ write: ObservedServer.Write) -> Bool {
         let key = Key(handle: write.handle, link: write.link)
         guard write.isSubscription else {
@@ -168,13 +171,14 @@ struct SubscriptionSwitch {
 }
 
 extension ObservedServer.Write {
-    /// `true` if a write to a Client Characteristic Configuration asks for notifications or indications.
+    /// `true` if a write to a Client Characteristic Configuration enables notifications or indications.
     var isSubscription: Bool { value.first.map { $0 & 3 != 0 } == true }
 }
 
 extension StateFinder {
-    /// Returns the writes to values with the reactions to them, and the index of each among all writes and
-    /// among all requests.
+    /// Returns the writes with the reactions to them.
+    ///
+    /// Also returns the index of each among all writes, and among all requests.
     fileprivate static func episodes(
         _ server: ObservedServer, _ services: [AttributeHandle: Int], _ writeIndices: [Int],
         _ answers: [Int: [AnswerTable.Answer]]
@@ -223,21 +227,21 @@ private struct Subscriptions {
         for write in server.writes where write.outcome == .stored || write.outcome == .sent {
             guard let handle = configured[write.handle] else { continue }
             let key = Key(handle: handle, link: write.link)
-            // If the clock was set back in the capture, the order stays the same.
+            // If the clock was set back during the capture, the order is kept.
             let time = max(write.time, changes[key]?.last?.time ?? write.time)
             changes[key, default: []].append((time, write.isSubscription))
             if write.isSubscription { known.insert(key) }
         }
     }
 
-    /// Whether a client ever subscribed on a link.
+    /// Whether a client has ever subscribed on a link.
     func isKnown(_ handle: AttributeHandle, onLink link: Int) -> Bool {
         known.contains(Key(handle: handle, link: link))
     }
 
     /// Whether a client was subscribed at a time.
     ///
-    /// Returns `true` if the capture has no write to the configuration, because a bond may have kept a
+    /// Returns `true` if the capture has no write to the configuration, because a bond may have restored a
     /// subscription.
     func isOn(_ handle: AttributeHandle, onLink link: Int, at time: Int64) -> Bool {
         guard let changes = changes[Key(handle: handle, link: link)] else { return true }

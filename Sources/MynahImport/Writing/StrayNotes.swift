@@ -1,9 +1,9 @@
 import MynahCore
 import MynahSupport
 
-/// Makes notes about values and writes that belong to no characteristic of a profile.
+/// Makes notes about values and writes that belong to no characteristic in the profile.
 struct StrayNotes {
-    /// The most attributes with a note of their own.
+    /// The most attributes with a separate note.
     private static let listed = 16
 
     private let server: ObservedServer
@@ -67,7 +67,8 @@ struct StrayNotes {
         return notes
     }
 
-    /// The value handles of the services that a radio adds itself, and of those that a profile cannot have.
+    /// The value handles of the services that the radio itself adds, and of those that a profile cannot
+    /// have.
     private var ownHandles: [AttributeHandle] { server.table.declarations.values.map(\.value) }
 
     private static func number(of handle: AttributeHandle) -> String {

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The attribute table of an observed device, without the services that a radio adds itself.
+/// The attribute table of an observed device, without the services that the radio itself adds.
 struct TableModel {
     /// A service, with its handles in the capture.
     struct Service {
@@ -12,17 +12,16 @@ struct TableModel {
         var notes: [String] = []
     }
 
-    /// A characteristic.
     struct Characteristic {
         var uuid: BluetoothUUID
         var properties: CharacteristicProperties
         var value: AttributeHandle
-        /// The handle of the Client Characteristic Configuration.
+        /// The handle of the Client Characteristic Configuration, or `nil` if there is none.
         var configuration: AttributeHandle?
-        /// `true` if the characteristic can send values and has no Client Characteristic Configuration.
+        /// `true` if the characteristic can send values, but has no Client Characteristic Configuration.
         var lacksConfiguration = false
         var descriptors: [(handle: AttributeHandle, uuid: BluetoothUUID)] = []
-        /// Whether the Characteristic User Description can be written.
+        /// `true` if the Characteristic User Description can be written.
         var isDescriptionWritable = false
         var notes: [String] = []
     }
@@ -40,7 +39,7 @@ struct TableModel {
         var indices: [AttributeHandle: Int] = [:]
         for (number, start) in starts.enumerated() {
             guard let service = table.services[start] else { continue }
-            // A service ends before the next one begins, even if its declaration says otherwise.
+            // A service ends before the next one begins, even if its declaration claims otherwise.
             let next = number + 1 < starts.count ? starts[number + 1] : nil
             let end = next.map { min(service.end, $0 - 1) } ?? service.end
             let inside = start < end ? declarations[(start + 1)...end] : []
@@ -104,7 +103,7 @@ struct TableModel {
         }
         if result.configuration == nil, !result.properties.isDisjoint(with: .anyUpdate) {
             if let first = handles?.lowerBound, table.types[first] == nil {
-                // A phone that knows the device writes the descriptor without discovering it.
+                // A phone that knows the device may write the descriptor without discovering it.
                 result.configuration = first
             } else {
                 result.lacksConfiguration =
@@ -132,7 +131,7 @@ struct TableModel {
     }
 
     private mutating func include(_ table: ObservedTable, _ indices: [AttributeHandle: Int]) {
-        // For each service, the one before it with the same UUID.
+        // For each service, the previous one with the same UUID, or `nil`.
         var last: [BluetoothUUID: Int] = [:]
         let earlier = services.enumerated().map { index, service in
             defer { last[service.uuid] = index }
@@ -151,7 +150,7 @@ struct TableModel {
         }
     }
 
-    /// Whether a service must come after another in a profile.
+    /// Whether a service must come after another one in a profile.
     ///
     /// Included services come first, and services with the same UUID keep their order.
     private func reaches(_ from: Int, _ goal: Int, _ earlier: [Int?]) -> Bool {

@@ -109,7 +109,7 @@ struct AdvertisedContentsSection {
         )
     }
 
-    /// Reports a field whose structures are not sent, because `raw` has structures of the same type.
+    /// Reports a field that has no effect, because `raw` has structures of the same AD type.
     private func checkRaw(_ change: AdvertisementChange.ContentsChange) {
         guard let raw = change.raw, !raw.isEmpty else { return }
         var contents = Advertisement.Contents()
@@ -159,7 +159,7 @@ enum AdvertisedBytes {
     }
 }
 
-/// A mapping or a list of values by key, in which a key may occur several times.
+/// A mapping or a list of mappings from keys to values, in which a key may occur several times.
 private struct KeyedValues {
     let node: YAMLNode
     let what: String
@@ -225,7 +225,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// The kind for values by keys: a mapping, or a list of mappings with a key and a value each.
+    /// The format of values by key: a mapping, or a list of mappings with one key and one value each.
     fileprivate static func keyedValues(keys: Schema, _ keyName: String) -> Kind<YAMLNode> {
         let value = Schema.anyOf([.ref("bytes"), .ref("value")])
         return .node(

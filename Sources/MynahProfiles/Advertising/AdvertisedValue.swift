@@ -6,14 +6,14 @@ package struct AdvertisedValue: Sendable {
     package var set = "1"
     /// The payload that contains the value.
     package var payload: AdvertisingPayload
-    /// The place of the value in the payload.
+    /// The field entry in the payload that contains the value.
     package var place: Place
     /// The generator that makes the bytes.
     package var definition: any GeneratorDefinition
     /// The time between two changes of the value.
     package var every: Duration = .seconds(1)
 
-    /// A field of a payload, with the index of an entry of the field.
+    /// A field of a payload, with the index of one of its entries.
     package enum Place: Hashable, Sendable {
         case manufacturerData(Int)
         case serviceData(Int)
@@ -24,9 +24,9 @@ package struct AdvertisedValue: Sendable {
         definition.makeGenerator(for: GeneratorRun(seed: 0, interval: every)).value(at: 0)
     }
 
-    /// Puts bytes in the value's place.
+    /// Replaces the value's bytes in an advertisement.
     ///
-    /// If a test has removed the entry from the advertisement, nothing happens.
+    /// Does nothing if a test has removed the entry from the advertisement.
     package func put(_ bytes: [UInt8], in advertisement: inout Advertisement) {
         if advertisement.name == set {
             put(bytes, inOne: &advertisement)
@@ -57,7 +57,7 @@ package struct AdvertisedValue: Sendable {
 }
 
 extension Profile.Advertising {
-    /// The advertisement with each changing value at its greatest length.
+    /// The advertisement in which each changing value has its greatest length.
     var largest: Advertisement {
         var largest = advertisement
         for value in values {
@@ -68,7 +68,7 @@ extension Profile.Advertising {
 }
 
 extension AdvertisementChange {
-    /// Whether the change replaces the field that a value of the set is in.
+    /// Whether the change replaces the field that contains a value of the set.
     package func replaces(_ value: AdvertisedValue) -> Bool {
         let contents = value.payload == .data ? data : scanResponse
         return switch value.place {

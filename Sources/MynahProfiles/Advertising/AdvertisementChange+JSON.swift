@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 
 extension AdvertisementChange {
-    /// The changed fields, as a profile writes them.
+    /// The changed fields in the form of a profile.
     var members: [JSON.Member] {
         var members = data.members
         if let set { members.insert(.init("set", .string(set)), at: 0) }
@@ -67,7 +67,7 @@ extension AdvertisementChange.ContentsChange {
         .array(uuids.map { .string($0.description) })
     }
 
-    /// Makes a mapping, or a list if a key occurs several times.
+    /// Makes a mapping, or a list of mappings if a key occurs several times.
     private static func values(_ list: [(name: String, key: String, data: [UInt8])]) -> JSON {
         guard Set(list.map(\.key)).count < list.count else {
             return .object(list.map { .init($0.key, .string(Hex.encode($0.data))) })

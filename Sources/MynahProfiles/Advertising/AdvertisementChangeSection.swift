@@ -1,7 +1,9 @@
 package import MynahCore
 import MynahSupport
 
-/// A change by a rule, a step or a test: the fields of a set, and whether the set or the device advertises.
+/// A request to change the advertising, made by a rule, a scenario step or a test.
+///
+/// The request changes fields of a set, and switches the set or all advertising on or off.
 package struct AdvertisingRequest: Hashable, Sendable {
     /// The changed fields.
     package var change = AdvertisementChange()
@@ -23,14 +25,14 @@ enum AdvertisementChangeSection {
         "advertise", what: "advertise", [on, set] + AdvertisingSection.changeable)
     private static let onOrOff = ["on": true, "true": true, "off": false, "false": false]
 
-    /// The kind of the value of `advertise` in a rule or a step.
+    /// The format of `advertise` in a rule or a step.
     static var request: Kind<YAMLNode> {
         .node(
             "`on`, `off`, or a mapping of the fields that change",
             .anyOf([.constants([.bool(true), .bool(false), "on", "off"]), .ref("advertise")]))
     }
 
-    /// Parses the change of a fault, and reports an error if it does not fit the device's advertisement.
+    /// Parses the change of a fault; reports an error if it does not fit the device's advertisement.
     static func read(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> AdvertisementChange? {
         guard let fields = reader.fields(node, table) else { return nil }
         let errorsBefore = reader.errorCount
@@ -46,7 +48,9 @@ enum AdvertisementChangeSection {
         return named(change, in: scope)
     }
 
-    /// The change with the name of the first set if it has none: a test may switch that set off.
+    /// Returns the change with the name of the first set if it names no set.
+    ///
+    /// The name is needed because a test may switch the first set off.
     private static func named(_ change: AdvertisementChange, in scope: FaultScope) -> AdvertisementChange {
         guard change.set == nil, let first = scope.advertisement, !first.otherSets.isEmpty else {
             return change
@@ -56,8 +60,9 @@ enum AdvertisementChangeSection {
         return named
     }
 
-    /// Parses `advertise` of a rule or a step: `on`, `off`, or fields that must fit the device's
-    /// advertisement.
+    /// Parses `advertise` of a rule or a step: `on`, `off`, or fields.
+    ///
+    /// Reports fields that do not fit the device's advertisement.
     static func readRequest(
         _ node: YAMLNode, of profile: Profile, _ reader: FormatReader
     ) -> AdvertisingRequest? {
@@ -76,7 +81,7 @@ enum AdvertisementChangeSection {
 
     /// Parses the request of a test.
     ///
-    /// Without `isChecked`, the radio reports later if the changed advertisement does not fit.
+    /// Unless `isChecked` is `true`, only the radio reports that the changed advertisement does not fit.
     static func readAsked(
         _ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader, isChecked: Bool = false
     ) -> AdvertisingRequest? {
@@ -94,12 +99,12 @@ enum AdvertisementChangeSection {
         let change = change(fields, in: scope)
         let isOn = fields.read(on)
         guard reader.errorCount == errorsBefore else { return nil }
-        // The phone decides how much room an app's advertisement has.
+        // The phone determines the space for an app's advertisement.
         if isChecked, !scope.isApp { check(change, fields, in: scope) }
         return AdvertisingRequest(change: change, isOn: isOn)
     }
 
-    /// Reports fields that no controller can advertise after the change, and data that does not fit.
+    /// Reports fields that no controller can advertise after the change, and data that is too long.
     private static func check(_ change: AdvertisementChange, _ fields: Fields, in scope: FaultScope) {
         guard let advertisement = scope.advertisement else { return }
         let name = change.set ?? advertisement.name

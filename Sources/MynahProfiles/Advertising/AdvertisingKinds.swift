@@ -1,11 +1,11 @@
 package import MynahCore
 import MynahSupport
 
-/// The kinds of values that occur only in advertising.
+/// The formats of values that occur only in advertising.
 enum AdvertisingKinds {}
 
 extension AdvertisingKinds {
-    /// The kind for the local name; an empty text in quotes means none.
+    /// The format of the local name; an empty text in quotes means none.
     static var localName: Kind<String> {
         Kind("text", .ref("text")) { node, what, reader in
             if let scalar = node.scalar, scalar.string.isEmpty, !scalar.isPlain { return "" }
@@ -16,13 +16,12 @@ extension AdvertisingKinds {
     }
 }
 
-/// The bits of the Flags (Core Specification Supplement, Part A, 1.3), and the words that a profile uses for
-/// them.
+/// The bits of the Flags (Core Specification Supplement, Part A, 1.3), with their words in a profile.
 enum AdvertisingFlags {
     static let none = "none"
     static let words = ["limited", "general", "noBREDR", "simultaneousController", "simultaneousHost"]
 
-    /// Returns the Flags with these words, which are listed in the order of the bits.
+    /// Returns the Flags for words of `words`, whose order is that of the bits.
     static func bits(of words: [String]) -> UInt8 {
         words.reduce(0) { bits, word in
             Self.words.firstIndex(of: word).map { bits | 1 << UInt8($0) } ?? bits
@@ -31,7 +30,7 @@ enum AdvertisingFlags {
 }
 
 extension AdvertisingKinds {
-    /// The kind for the Flags: a number, a list of words, or `none`.
+    /// The format of the Flags: a number, a list of words, or `none`.
     static var flags: Kind<UInt8?> {
         let list = Kind<[PlacedWord]>.words(AdvertisingFlags.words, each: "flag") {
             "the flag \($0) is repeated"
@@ -50,7 +49,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// The kind for the interval: one duration, or the shortest and the longest.
+    /// The format of the interval: one duration, or the shortest and the longest one.
     static var intervals: Kind<ClosedRange<Duration>> {
         Kind(
             "duration, 20 ms to 10.24 s, or a mapping of `min` and `max`",
@@ -72,7 +71,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// The kind for the transmit power: a level in dBm, or whether the radio's own level is advertised.
+    /// The format of the TX power: a level in dBm, or `true` for the radio's own level.
     static var txPower: Kind<Advertisement.TxPower?> {
         Kind(
             "`true`, `false`, or a level, -127 to 20 dBm",
@@ -98,7 +97,7 @@ extension AdvertisingKinds {
     }
 }
 
-/// The appearance that is advertised.
+/// The appearance to advertise.
 enum AdvertisedAppearance {
     /// The appearance of the device.
     case ofDevice
@@ -106,7 +105,7 @@ enum AdvertisedAppearance {
 }
 
 extension AdvertisingKinds {
-    /// The kind for the appearance: whether the device's own is advertised, or another one.
+    /// The format of the appearance: `true` for the device's own, or another appearance.
     static var appearance: Kind<AdvertisedAppearance?> {
         let appearance = Kind<UInt16>.appearance
         return Kind(
@@ -123,7 +122,7 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// The kind for extended advertising: whether it is used, or its PHYs.
+    /// The format of extended advertising: a Boolean value, or the PHYs.
     static var extended: Kind<Advertisement.Extended?> {
         Kind(
             "`true`, `false`, or a mapping of `data` and `primary`",
@@ -143,7 +142,7 @@ extension AdvertisingKinds {
     }
 }
 
-/// The words that a profile uses for the PHYs of advertising.
+/// The words for the PHYs of advertising in a profile.
 enum AdvertisingPHYName: String, CaseIterable {
     case le1M = "1M"
     case le2M = "2M"
@@ -178,14 +177,15 @@ enum PrimaryPHYName: String, CaseIterable {
     case coded
 }
 
-/// Lists of service UUIDs, which are complete or incomplete.
+/// Lists of service UUIDs: one that is marked as complete, and one that is marked as incomplete.
 struct ServiceLists {
     var complete: [BluetoothUUID] = []
     var incomplete: [BluetoothUUID] = []
 }
 
 extension AdvertisingKinds {
-    /// The kind for service UUIDs: a complete list, or a mapping with the complete and the incomplete list.
+    /// The format of service UUIDs: the complete list, or a mapping with the complete and the incomplete
+    /// list.
     static var services: Kind<ServiceLists> {
         let list = Kind<[BluetoothUUID]>.services()
         return Kind(
@@ -205,7 +205,8 @@ extension AdvertisingKinds {
 }
 
 extension AdvertisingKinds {
-    /// The kind for AD structures: a mapping, or a list of mappings, which may repeat a type.
+    /// The format of AD structures: a mapping by type, or a list of mappings, in which a type may be
+    /// repeated.
     static var structures: Kind<[ADStructure]> {
         let type = Kind<Int>.integer(1...0xFF, "adType")
         let map = Schema.map(keys: type.schema, to: .ref("bytes"))
@@ -277,7 +278,7 @@ extension ADStructure {
         }
     }
 
-    /// The reason why scanners ignore the structure, or `nil` if the length of its data is allowed.
+    /// The reason that scanners ignore the structure, or `nil` if the length of its data is allowed.
     fileprivate var problemOfLength: String? {
         guard let length = Length(of: type), !length.allows(data.count) else { return nil }
         return """

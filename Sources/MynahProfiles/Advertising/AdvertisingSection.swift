@@ -26,7 +26,7 @@ enum AdvertisingSection {
     static let address = Field(
         "address", .word as Kind<Advertisement.OwnAddress>,
         doc: "An address that the set has for itself; left out: the device's.")
-    /// The fields that a fault, a rule, a step or a test can change.
+    /// The fields that a fault, a rule, a scenario step or a test can change.
     static let changeable: [any DeclaredField] =
         AdvertisedContentsSection.fields + [flags, connectable, scannable, interval, scanResponse, extended]
     static let table = Section("advertising", [name] + changeable + [every, address])
@@ -52,7 +52,7 @@ enum AdvertisingSection {
     /// The most advertising sets of one device.
     static let maximumSets = 64
 
-    /// The fields for an app, which the phone advertises; the phone decides about all others.
+    /// The fields for an app; the phone determines all others.
     static let appTable = Section(
         "appAdvertising", what: "advertising", [AdvertisedContentsSection.localName, appServiceUUIDs])
     private static let appServiceUUIDs = Field(
@@ -103,7 +103,7 @@ enum AdvertisingSection {
         return whole
     }
 
-    /// Returns a name that no other set has.
+    /// Returns a set name that is not in use.
     private static func freeName(besides names: Set<String>, number: Int) -> String {
         (number...).lazy.map { "set\($0)" }.first { !names.contains($0) } ?? "other"
     }
@@ -123,7 +123,7 @@ enum AdvertisingSection {
         else { return nil }
         var advertisement = Advertisement()
         let localName = AdvertisedContentsSection.localName
-        // An empty name without quotes was reported, and the device's name is used instead.
+        // An empty name without quotes was already reported; the device's name is used instead.
         let name = fields[localName] == nil ? identity.name : fields.read(localName)
         advertisement.localName = name == "" ? nil : name
         fields.read(appServiceUUIDs, into: &advertisement.serviceUUIDs)
@@ -156,7 +156,7 @@ enum AdvertisingSection {
             reader.error(
                 at: fields[every], "every has no effect: no value of the advertisement changes")
         }
-        // If a field is invalid, the remaining fields say nothing about the total length.
+        // The total length is meaningful only if all fields are valid.
         if reader.errorCount == errorsBefore { checkBudget(of: advertisement, fields, reader) }
         let values = read.values.map { value in
             var value = value
@@ -169,7 +169,7 @@ enum AdvertisingSection {
             advertisement: advertisement, values: values, marks: marks(of: fields))
     }
 
-    /// Parses the fields that a set has, as a change.
+    /// Parses the fields of a set; the result is a change of an empty advertisement.
     static func change(
         _ fields: Fields, _ identity: DeviceIdentity, _ scope: FieldScope
     ) -> (change: AdvertisementChange, values: [AdvertisedValue]) {
@@ -211,7 +211,7 @@ enum AdvertisingSection {
 
     // MARK: Checks
 
-    /// Reports fields that no controller can advertise, at the first of them that the profile has.
+    /// Reports fields that no controller can advertise, at the first of these fields in the profile.
     static func check(_ advertisement: Advertisement, _ fields: Fields) {
         func error(at keys: [String], _ message: String) {
             let node = keys.lazy.compactMap { fields[$0] }.first
@@ -270,7 +270,7 @@ enum AdvertisingSection {
             : ", because scannable is false"
     }
 
-    /// Returns advice on how to make an advertisement fit.
+    /// Returns advice for shortening an advertisement so that it fits.
     static func advice(on error: AdvertisementError, _ advertisement: Advertisement) -> String {
         if error.isOfStructure { return "; divide it into several, or shorten it" }
         var advice =
@@ -294,7 +294,7 @@ enum AdvertisingSection {
 }
 
 extension Advertisement {
-    /// The number of bytes that the scan response's own fields leave free.
+    /// The number of bytes that are left in the scan response after its own fields.
     fileprivate var roomInScanResponse: Int {
         let fields = AccessoryAdvertising.fields(of: scanResponse)
         let name = AccessoryAdvertising.nameStructure(of: scanResponse)?.byteCount ?? 0

@@ -1,15 +1,15 @@
 package import MynahSupport
 
-/// A field of an event: its name in JSON, and where its value is in the payload.
+/// A field of an event: its key in JSON, and the location of its value in the payload.
 package struct EventField: Sendable {
     package let key: String
-    /// The value in JSON, or `nil` if the payload has none.
+    /// Returns the value as JSON, or `nil` if the payload has no value.
     package let json: @Sendable (EventPayload) -> JSON?
-    /// Sets a value from JSON; returns `false` if the field has no such value.
+    /// Sets the value from JSON; returns `false` if the JSON is not a valid value.
     package let take: @Sendable (inout EventPayload, JSON) -> Bool
 }
 
-/// Makes the fields of a payload case, or of a part of it, from key paths to its content.
+/// Makes event fields from key paths into the content of a payload case, or into a part of that content.
 struct EventShape<Content>: Sendable {
     typealias Path<Value> = any WritableKeyPath<Content, Value> & Sendable
 
@@ -35,17 +35,17 @@ struct EventShape<Content>: Sendable {
         }
     }
 
-    /// A field that is always present.
+    /// Makes a field that is always present.
     func always<Value: EventFieldValue>(_ key: String, _ path: Path<Value>) -> EventField {
         field(key, path, { $0.eventJSON }, { Value(eventJSON: $0) })
     }
 
-    /// A field that is missing if it has no value.
+    /// Makes a field that is omitted if it has no value.
     func optional<Value: EventFieldValue>(_ key: String, _ path: Path<Value?>) -> EventField {
         field(key, path, { $0?.eventJSON }, { Value(eventJSON: $0).map(Optional.some) })
     }
 
-    /// A field that is `null` if it has no value.
+    /// Makes a field that is `null` if it has no value.
     func nullable<Value: EventFieldValue>(_ key: String, _ path: Path<Value?>) -> EventField {
         field(key, path, { $0?.eventJSON ?? .null }) {
             $0 == .null ? .some(nil) : Value(eventJSON: $0).map(Optional.some)

@@ -28,7 +28,7 @@ extension Array: EventFieldValue where Element: EventFieldValue {
     }
 }
 
-/// Bytes are hexadecimal.
+/// A list of bytes is a hexadecimal text in JSON.
 extension UInt8: EventFieldValue {
     var eventJSON: JSON { .integer(Int(self)) }
     init?(eventJSON: JSON) {

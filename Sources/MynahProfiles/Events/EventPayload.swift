@@ -8,7 +8,7 @@ package import MynahValues
 package enum EventPayload: Hashable, Sendable {
     /// The event has only a name.
     case none
-    /// A use of an attribute of the device, or the reason that its app was woken.
+    /// An access to an attribute of the device, or the reason that its app was woken.
     case attribute(AttributeUse)
     indirect case notice(Notice)
     indirect case ready(Ready)
@@ -28,7 +28,7 @@ package enum EventPayload: Hashable, Sendable {
     indirect case retrieval(Retrieval)
     /// A link to a peripheral, or an alert about it.
     indirect case link(PeripheralLink)
-    /// A use of an attribute of a peripheral, or a discovery.
+    /// An access to an attribute of a peripheral, or a discovery.
     indirect case remote(RemoteUse)
     indirect case app(AppStep)
     indirect case restoration(Restoration)
@@ -58,10 +58,12 @@ package enum EventPayload: Hashable, Sendable {
         }
     }
 
-    /// The fields of the value, or `nil` if there is no value, no layout is known, or the value does not fit
-    /// it.
+    /// The decoded fields of the value.
+    ///
+    /// The value is `nil` if the payload has no value, if no layout is known, or if the value does not fit
+    /// the layout.
     package var valueFields: [NamedField]? {
-        // A part of a value fits no layout.
+        // A part of a value cannot be decoded.
         if case .attribute(let use) = self, use.offset != nil { return nil }
         return value.flatMap { attribute?.fields(of: $0) }
     }
@@ -80,7 +82,7 @@ package enum EventPayload: Hashable, Sendable {
         }
     }
 
-    /// The estimated memory that the payload refers to, in bytes.
+    /// The estimated size of the memory to which the payload refers, in bytes.
     package var memory: Int {
         switch self {
         case .none, .state: 0
@@ -100,14 +102,14 @@ package enum EventPayload: Hashable, Sendable {
 // MARK: - The device's side
 
 extension EventPayload {
-    /// A use of an attribute of the device.
+    /// An access to an attribute of the device.
     package struct AttributeUse: Hashable, Sendable {
         package var central: EventCentral?
         package var attribute: EventAttribute
-        /// The number of the request, if a test answers it.
+        /// The number of the request, if a test answers the request.
         package var id: Int?
         package var access: RefusedRequest.Access?
-        /// The index of the first byte in the value, unless it is 0.
+        /// The offset of the value in the attribute, or `nil` if it is 0.
         package var offset: Int?
         package var value: [UInt8]?
         package var withResponse: Bool?
@@ -116,7 +118,8 @@ extension EventPayload {
         package var reason: String?
         package var delivery: Delivery?
         package var tick: Int?
-        /// The length of the whole value in bytes, if the link to the central carried fewer.
+        /// The length of the whole value in bytes, or `nil` if the link to the central did not cut the
+        /// value.
         package var length: Int?
 
         package init(
@@ -149,7 +152,7 @@ extension EventPayload {
         }
     }
 
-    /// The devices, their radio, and the address of the control API.
+    /// The content of the event `ready`: the devices, their radio, and the address of the control API.
     package struct Ready: Hashable, Sendable {
         package var profile: String?
         package var phone: String?
@@ -196,7 +199,6 @@ extension EventPayload {
         package init() {}
     }
 
-    /// A link to a central.
     package struct CentralLink: Hashable, Sendable {
         package var central: EventCentral?
         package var name: String?
@@ -214,7 +216,7 @@ extension EventPayload {
         package var central: EventCentral?
         package var peripheral: EventPeripheral
         package var step: PairingStep?
-        /// Whether the passkey that the step asks for is known.
+        /// `true` if the profile has the passkey that the step asks for.
         package var isEntered: Bool?
 
         package init(
@@ -232,17 +234,16 @@ extension EventPayload {
     package struct Parameters: Hashable, Sendable {
         package var central: EventCentral?
         package var peripheral = EventPeripheral()
-        /// The procedure that requested the parameters, `l2cap` or `linkLayer`, or `nil` if the parameters
-        /// have changed.
+        /// The procedure of the request, `l2cap` or `linkLayer`, or `nil` if the parameters have changed.
         package var procedure: String?
         /// The current interval, or the shortest requested one.
         package var interval = Duration.zero
-        /// The longest requested interval.
+        /// The longest requested interval, or `nil` if there is only one.
         package var longestInterval: Duration?
         package var latency = 0
         package var supervisionTimeout = Duration.zero
         package var isAccepted: Bool?
-        /// The name of the rule that a refused request violates, and a sentence about it.
+        /// The name of the rule that a refused request violates; `message` describes the violation.
         package var rule: String?
         package var message: String?
 
@@ -305,7 +306,7 @@ extension EventPayload {
     /// The devices that the system returned to an app.
     package struct Retrieval: Hashable, Sendable {
         package var alias = ""
-        /// How the app asked for the devices: `identifiers`, or `connected` for devices with a connection.
+        /// The kind of the app's call: `identifiers`, or `connected` for devices with a connection.
         package var way = ""
         package var asked: [BluetoothUUID] = []
         package var found: [BluetoothUUID] = []
@@ -324,7 +325,7 @@ extension EventPayload {
 
     package struct PeripheralLink: Hashable, Sendable {
         package var peripheral: EventPeripheral
-        /// Whether another app held the link already, or whether the phone ended the link.
+        /// Whether the link already belonged to another app, or whether the phone ended the link.
         package var isLocal: Bool?
         package var wasPending: Bool?
         package var isReconnecting: Bool?
@@ -358,7 +359,7 @@ extension EventPayload {
         package var isOn: Bool?
         package var uuids: [BluetoothUUID]?
         package var error: ATTError?
-        /// The message about the failure, if it was not an answer of the peripheral.
+        /// The message about a failure that is not an answer of the peripheral.
         package var message: String?
 
         package init(
@@ -394,7 +395,7 @@ extension EventPayload {
 
     /// The restored state of a manager.
     ///
-    /// Parts that this program does not read are kept as JSON.
+    /// The members that this program does not use are kept as JSON.
     package struct Restoration: Hashable, Sendable {
         /// The role of the manager: `peripheral` or `central`.
         package var role = ""

@@ -13,7 +13,7 @@ package enum EventCentral: Hashable, Sendable, CustomStringConvertible {
         self = address.map { .address($0) } ?? .number(peer.rawValue)
     }
 
-    /// Parses the text in `description`, without the type of the address; `nil` if the text has another form.
+    /// Parses the text of `description`, which lacks the type of an address; `nil` for any other text.
     init?(_ text: String) {
         if let address = DeviceAddress(text, kind: .random) {
             self = .address(address)
@@ -37,10 +37,10 @@ package struct EventAttribute: Hashable, Sendable {
     package var service: BluetoothUUID?
     package var characteristic: BluetoothUUID?
     package var descriptor: BluetoothUUID?
-    /// The path that distinguishes the attribute from others with the same UUIDs, or `nil` if there are none.
+    /// The unambiguous path of an attribute that shares its UUIDs with others, or `nil` if the UUIDs are
+    /// unique.
     package var path: String?
-    /// The layout of the attribute's value, or `nil` for the SIG's layout of its characteristic, if there is
-    /// one.
+    /// The layout of the attribute's value, or `nil` to use the SIG's layout for its characteristic, if any.
     package var layout: ValueLayout?
 
     package init(
@@ -54,14 +54,15 @@ package struct EventAttribute: Hashable, Sendable {
         self.layout = layout
     }
 
-    /// The fields of a value of the attribute, or `nil` if no layout is known, or the value does not fit it.
+    /// Returns the decoded fields of a value, or `nil` if no layout is known or the value does not fit it.
     package func fields(of value: [UInt8]) -> [NamedField]? {
         guard descriptor == nil else { return nil }
         return (layout ?? characteristic.flatMap { KnownLayouts.layout(of: $0) })?.decode(value)
     }
 
-    /// The path, or else the names of the characteristic and of the descriptor; a UUID without a SIG name is
-    /// its own name.
+    /// The path, or else the names of the characteristic and of the descriptor.
+    ///
+    /// A UUID that has no SIG name is used in place of a name.
     package var name: String {
         path
             ?? [characteristic, descriptor].compactMap { $0 }
@@ -75,7 +76,7 @@ package struct EventPeripheral: Hashable, Sendable {
     package var identifier: BluetoothUUID?
     package var address: DeviceAddress?
     package var name: String?
-    /// The device's name in the profile.
+    /// The device's name in the profile of the app.
     package var alias: String?
 
     package init(
@@ -88,13 +89,14 @@ package struct EventPeripheral: Hashable, Sendable {
         self.alias = alias
     }
 
-    /// The device's name in messages: the one in the profile, or else its own name, or else its
-    /// address; `nil` if there is none.
+    /// The device's name for messages: that in the profile, or else its own name, or else its address.
+    ///
+    /// The value is `nil` if none of them is known.
     package var title: String? { alias ?? name ?? address?.description }
 }
 
 extension JSON {
-    /// The JSON members for a value: its hexadecimal digits, and its fields if it fits the layout.
+    /// Returns the JSON members for a value: its hexadecimal digits, and its fields if it fits the layout.
     package static func members(of value: [UInt8], _ layout: ValueLayout?) -> [Member] {
         [.init("value", .string(Hex.encode(value)))]
             + (layout?.decode(value).map { [.init("fields", $0.json)] } ?? [])

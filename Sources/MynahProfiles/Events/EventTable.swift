@@ -79,9 +79,9 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
     case error
 }
 
-/// The events of a device: for each, the part of a profile that it needs, and its fields in order.
+/// The events of a device, each with the part of a profile that it requires, and with its fields in order.
 ///
-/// The JSON form, the catalog for `check`, the matches and the article are derived from it.
+/// The JSON form, the catalog for `check`, the matches and the article are derived from this table.
 package enum EventTable {
     struct Row: Sendable {
         let name: EventName
@@ -100,11 +100,12 @@ package enum EventTable {
         }
     }
 
-    /// The fields of an event, without those that every event can have (`device`, `queued`).
+    /// Returns the fields of an event, except `device` and `queued`, which every event can have.
     package static func fields(of name: EventName) -> [EventField] { made[name] ?? [] }
 
-    /// The fields by event, made at first use: those of all events would take 100 kB, and a device reports
-    /// few events.
+    /// The fields by event, which are made at first use.
+    ///
+    /// The fields of all events would take 100 kB, and a device reports few kinds of events.
     private static let made = MadeOnce<EventName, [EventField]> { name in
         rows.first { $0.name == name }?.fields
     }
@@ -200,7 +201,7 @@ package enum EventTable {
 // MARK: - The command connect
 
 extension EventTable {
-    /// The fields of an event of `mynah connect`.
+    /// Returns the fields of an event of `mynah connect`.
     package static func fields(of name: ConnectName) -> [EventField] {
         switch name {
         case .connected: Shapes.connected
@@ -214,7 +215,7 @@ extension EventTable {
         case .read: fields(of: EventName.read)
         case .written: fields(of: EventName.write)
         case .subscribed, .unsubscribed: Shapes.attribute
-        // Of a characteristic that is not known, the handle is.
+        // The handle identifies a characteristic that is not known.
         case .notified, .indicated: fields(of: EventName.notified) + Shapes.fromHandle
         case .paired, .forgotten, .help: []
         }
@@ -224,11 +225,12 @@ extension EventTable {
 // MARK: - JSON
 
 extension EventPayload {
-    /// The JSON members for the payload's fields in an event.
+    /// Returns the JSON members of the payload in an event.
     package func members(of name: EventName) -> [JSON.Member] { members(EventTable.fields(of: name)) }
 
-    /// The JSON members for these fields, with `fields` after the value; `read` has fields that were decoded
-    /// before.
+    /// Returns the JSON members for these fields, and adds the member `fields` after the value.
+    ///
+    /// `read` has the value's fields as they were decoded earlier.
     package func whole(_ fields: [EventField], read: JSON? = nil) -> [JSON.Member] {
         var members = members(fields)
         if let index = members.firstIndex(where: { $0.key == "value" }), let json = read ?? valueFields?.json

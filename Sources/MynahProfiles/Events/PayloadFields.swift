@@ -223,7 +223,7 @@ enum PayloadFields {
         remoteShape.optional("error", \.error), remoteShape.optional("message", \.message),
     ]
 
-    /// The fields that identify a peripheral.
+    /// Makes the fields that identify a peripheral.
     private static func fields(_ peripheral: EventShape<EventPeripheral>) -> [EventField] {
         [
             peripheral.optional("peripheral", \.identifier), peripheral.optional("address", \.address),
@@ -231,7 +231,7 @@ enum PayloadFields {
         ]
     }
 
-    /// The names of an attribute.
+    /// Makes the fields that identify an attribute.
     private static func fields(_ attribute: EventShape<EventAttribute>) -> [EventField] {
         [
             attribute.optional("service", \.service),
@@ -252,7 +252,7 @@ enum PayloadFields {
         appShape.optional("inBackground", \.isInBackground),
     ]
     static let authorization = [appShape.optional("authorization", \.authorization)]
-    /// The user action that changed the phone.
+    /// The field with the user action that changed the phone.
     static let byUser = [appShape.optional("by", \.reason)]
     static let termination = [appShape.optional("reason", \.reason)]
 
@@ -304,7 +304,7 @@ extension AdvertisingReport {
         set { interval = newValue.map { $0...max($0, longerInterval ?? $0) } }
     }
 
-    /// `false` if the advertising is not scannable; otherwise missing.
+    /// The value `false` if the advertising is not scannable, and `nil` otherwise.
     fileprivate var scannableIfNot: Bool? {
         get { isScannable ? nil : false }
         set { isScannable = newValue ?? true }
@@ -332,7 +332,7 @@ extension AdvertisingReport {
         }
     }
 
-    /// The set's name, unless it is the default name.
+    /// The set's name, or `nil` if it is the default name.
     fileprivate var setIfNamed: String? {
         get { set == Self.silent.set ? nil : set }
         set { if let newValue { set = newValue } }
@@ -344,7 +344,7 @@ extension AdvertisingReport {
         set { otherSets = newValue ?? [] }
     }
 
-    /// The longest interval, unless it equals the shortest.
+    /// The longest interval, or `nil` if it equals the shortest one.
     fileprivate var longerInterval: Duration? {
         get { interval.flatMap { $0.lowerBound == $0.upperBound ? nil : $0.upperBound } }
         set {
@@ -376,7 +376,7 @@ extension EventPayload.Pairing {
         }
     }
 
-    /// The passkey to show, in six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
+    /// The passkey or number to show, in six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
     package var passkey: String? {
         get {
             switch step {

@@ -2,15 +2,16 @@ import MynahCore
 import MynahFaults
 import MynahSupport
 
-// The attributes that `faults:` names.
+// Resolves the attributes that the section `faults:` names.
 extension FaultScope {
-    /// The characteristic or the descriptor that a key names.
+    /// Returns the characteristic or descriptor that the value of a key names; reports an unknown name.
     func position(_ node: YAMLNode, _ key: String, _ reader: FormatReader) -> AttributeTree.Position? {
         reader.text(node, key).flatMap { position($0, at: node, key, reader) }
     }
 
-    /// The characteristic whose Client Characteristic Configuration (0x2902) a key names, or `nil` if it
-    /// names something else.
+    /// Returns the characteristic of a named Client Characteristic Configuration (0x2902).
+    ///
+    /// Returns `nil` if the text names something else.
     func configuration(_ node: YAMLNode, _ reader: FormatReader) -> AttributeTree.Position? {
         guard let text = node.scalar?.string,
             let name = try? AttributeName(parsing: text), name.types.contains(GATT.clientConfiguration),
@@ -22,7 +23,7 @@ extension FaultScope {
         return position
     }
 
-    /// The service or the characteristic that `remove` names.
+    /// Returns the service or characteristic that `remove` names; reports an unknown name.
     func removed(_ node: YAMLNode, _ reader: FormatReader) -> AttributeTree.Position? {
         guard let text = reader.text(node, "remove") else { return nil }
         if !text.contains("/"), let (word, ordinal) = try? AttributeName.splitOrdinal(text),
@@ -65,7 +66,7 @@ extension FaultScope {
                 reader.error(
                     at: node, "\(Words.quote(text)) belongs to the radio, which has no faults for it")
             } else {
-                // The message about several attributes, or another number of one, has its choices.
+                // Other messages, such as that about several matching attributes, already list the choices.
                 let isUnknown = error.message == "the device has no \(text)"
                 let near = isUnknown ? nearest(text, key) : nil
                 reader.error(at: node, error.message + (near.map { "; did you mean \"\($0)\"?" } ?? ""))
@@ -74,7 +75,8 @@ extension FaultScope {
         }
     }
 
-    /// The nearest name of an attribute of the device; for the key `remove`, services are included.
+    /// Returns the known attribute name that is nearest to a text; for the key `remove`, services are
+    /// included.
     private func nearest(_ text: String, _ key: String) -> String? {
         let services = key == "remove" ? tree.services.map(\.uuid) : []
         var names = services.flatMap { uuid in
@@ -91,8 +93,9 @@ extension FaultScope {
         return NearestName.of(text, among: names)
     }
 
-    /// Whether a name is that of an attribute of the services 1800 and 1801, or of a descriptor that the
-    /// radio adds.
+    /// Whether a name is that of an attribute that the radio itself adds.
+    ///
+    /// These are the attributes of the services 1800 and 1801, and some descriptors.
     private static func isMadeByRadio(_ name: AttributeName) -> Bool {
         let services: Set<BluetoothUUID> = [GATT.genericAccess, GATT.genericAttribute]
         if let types = name.serviceTypes, !types.isDisjoint(with: services) { return true }

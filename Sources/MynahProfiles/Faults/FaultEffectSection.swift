@@ -3,12 +3,12 @@ import MynahFaults
 import MynahSupport
 import MynahValues
 
-/// The effects that are written as words of the key `do`.
+/// The effects that are written as a word after the key `do`.
 enum DoneEffect: String, CaseIterable {
     case drop, duplicate, reorder, noAnswer, disconnect, refuseSubscription, refuseConnection, loseBond
     case changeServices, advertise, vanish
 
-    /// The keys with parameters of the effect.
+    /// The keys for the parameters of the effect.
     var parameters: [String] {
         switch self {
         case .disconnect: ["reason"]
@@ -21,12 +21,12 @@ enum DoneEffect: String, CaseIterable {
     }
 }
 
-/// The condition that ends a lasting effect.
+/// The condition that ends an effect that lasts.
 enum FaultEnd: String, CaseIterable {
     case disconnected
 }
 
-/// Parses the effect of a fault, which has at most one.
+/// Parses the effect of a fault; a fault has at most one.
 struct FaultEffectSection {
     static let error = Field(
         "error", .attError(.anyOf([.words(ATTError.names), .ref("attError")])),
@@ -60,16 +60,16 @@ struct FaultEffectSection {
     static let until = Field(
         "until", Kind<FaultEnd>.word,
         doc: "Of advertise and changeServices: until the central disconnects that it applied to.")
-    /// The keys with parameters for effects of the key `do`.
+    /// The keys for parameters of the effects of `do`.
     static let parameters: [any DeclaredField] = [reason, how, remove, with, time, until]
 
     let fields: Fields
     private var reader: FormatReader { fields.reader }
-    /// The attribute that the fault applies to, or `nil` if it applies to all.
+    /// The attribute to which the fault applies, or `nil` for all attributes.
     let attribute: AttributeTree.Position?
     let scope: FaultScope
 
-    /// The effect, and the position that `changeServices` removes.
+    /// Parses the effect, and the position of the attribute that `changeServices` removes.
     func read(isNeeded: Bool) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
         let keys = Self.effects.map(\.name).filter { fields[$0] != nil }
         checkParameters()
@@ -86,10 +86,10 @@ struct FaultEffectSection {
         return fields[Self.done] == nil ? (writtenEffect(), nil) : doneEffect()
     }
 
-    /// Reports keys with parameters of an effect that the fault does not have.
+    /// Reports parameters that belong to an effect that the fault does not have.
     private func checkParameters() {
         let word = fields[Self.done]?.scalar?.string ?? ""
-        // Of a wrong word, nothing is known.
+        // The parameters of an unknown effect cannot be checked.
         if fields[Self.done] != nil, DoneEffect(rawValue: word) == nil { return }
         let allowed = DoneEffect(rawValue: word)?.parameters ?? []
         for key in Self.parameters.map(\.name) where fields[key] != nil && !allowed.contains(key) {
@@ -125,7 +125,7 @@ struct FaultEffectSection {
         return bytes
     }
 
-    /// The bytes of `{fields: {heartRate: 300}}` in the layout of the fault's attribute.
+    /// Returns the bytes of `{fields: {heartRate: 300}}` in the layout of the fault's attribute.
     private func faultyFields(_ node: YAMLNode) -> [UInt8]? {
         guard let value = reader.fields(node, FieldsSection.faultTable),
             let node = value[FieldsSection.fields]
@@ -184,7 +184,7 @@ struct FaultEffectSection {
 }
 
 extension Kind<FaultEffect.Corruption> {
-    /// The form `xor FF@2`: the bytes, and the index of the first changed byte, by default 0.
+    /// The format `xor FF@2`: the bytes, and the index of the first changed byte, which is 0 by default.
     fileprivate static var corruption: Kind {
         Kind("`xor` bytes`@`offset", .types("string", pattern: "^xor [0-9A-Fa-f :-]+(@[0-9]+)?$")) {
             node, what, reader in

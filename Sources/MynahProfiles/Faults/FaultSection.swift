@@ -47,7 +47,7 @@ struct FaultSection {
 
     static let maximumCount = 1_000_000_000
 
-    /// The schema's rules: `on` or `after` once, and one effect, or only a delay.
+    /// The rules of the schema: exactly one of `on` and `after`, and one effect, or only a delay.
     private static var rules: [JSON.Member] {
         let effects = FaultEffectSection.effects.map { Schema.required([$0.name]) }
         let delay = Schema.required([delay.name]).with([.init("not", Schema.anyOf(effects).json)])
@@ -56,7 +56,7 @@ struct FaultSection {
             + Schema.oneOf(effects + [delay]).members
     }
 
-    /// The faults of a device.
+    /// Parses the faults of a device.
     static func list(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> [ProfileFault] {
         var faults: [ProfileFault] = []
         var names: Set<String> = []
@@ -78,11 +78,11 @@ struct FaultSection {
         return faults
     }
 
-    /// One fault, or `nil` if something in it is wrong.
+    /// Parses a fault, or returns `nil` if a part of it is invalid.
     static func read(_ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader) -> ProfileFault? {
         let errorsBefore = reader.errorCount
         guard let fields = reader.fields(node, table) else { return nil }
-        // A key that is not known may be one that is missing.
+        // An unknown key may be a misspelled required one, so missing keys are then not reported.
         let isKnown = reader.errorCount == errorsBefore
         if fields[name] == nil, isKnown {
             reader.error(at: fields.mark, "a fault needs a name, which its events and a test call it by")
@@ -133,7 +133,7 @@ struct FaultSection {
 
     // MARK: Conditions
 
-    /// Comparisons of variables, or a state of the app.
+    /// Parses comparisons of variables, or a state of the app.
     private static func condition(
         _ node: YAMLNode, in scope: FaultScope, _ reader: FormatReader
     ) -> FaultCondition? {
@@ -163,7 +163,7 @@ struct FaultSection {
 
     // MARK: Meaning
 
-    /// Reports a fault that has no effect on any radio.
+    /// Reports a fault that cannot have an effect on any radio.
     private static func checkMeaning(of fault: ProfileFault, _ fields: Fields, _ reader: FormatReader) {
         if let (mark, message) = fault.located(\.mistake) {
             reader.error(at: mark, message)
@@ -174,7 +174,8 @@ struct FaultSection {
         }
     }
 
-    /// The reason that a fault never applies to an attribute with these properties, or `nil` if it can.
+    /// Returns the reason that a fault never applies to an attribute with these properties, or `nil` if it
+    /// can.
     private static func uselessness(
         of fault: Fault, _ properties: CharacteristicProperties, of position: AttributeTree.Position,
         _ fields: Fields
@@ -190,7 +191,7 @@ struct FaultSection {
         case .on(.write) where properties.isDisjoint(with: .anyWrite):
             return never("write", "no write property")
         case .on(.write) where !isDescriptor && properties.isDisjoint(with: [.write, .reliableWrite]):
-            // The device gets a command, or does not; nothing else can be done to it.
+            // A write command has no response, so it can only be dropped or delivered.
             guard fault.effect?.kind == .error || fault.effect?.kind == .noAnswer else { return nil }
             return "\(fault.kind) has no effect on \(name): a write without response gets no answer"
         case .on(.notify) where isDescriptor || properties.isDisjoint(with: .anyUpdate):
@@ -203,12 +204,12 @@ struct FaultSection {
 }
 
 extension Kind<YAMLNode> {
-    /// The name of an attribute of the device.
+    /// The format of an attribute's name.
     static var attribute: Kind { node("attribute", .ref("faultyAttribute")) }
 }
 
 extension Kind<FaultSelection.Ordinals> {
-    /// The numbers of uses: `3`, `1..2` or `every 4`.
+    /// The format of the numbers of accesses: `3`, `1..2` or `every 4`.
     fileprivate static var ordinals: Kind {
         Kind(
             "3, 1..2, `every` 4",
@@ -246,7 +247,7 @@ extension Kind<FaultSelection.Ordinals> {
 }
 
 extension Kind<FaultCentral> {
-    /// A central: its address, or the number of its connection.
+    /// The format of a central: its address, or the number of its connection.
     fileprivate static var central: Kind {
         Kind(
             "an address, or a number from 1",

@@ -3,7 +3,7 @@ import MynahFaults
 package import MynahSupport
 
 extension ProfileFault {
-    /// The fault in the JSON form of a profile; `tree` has the attributes of its device.
+    /// Returns the fault in the JSON form of a profile; `tree` has the attributes of the device.
     package func json(in tree: AttributeTree) -> JSON {
         var members: [JSON.Member] = [.init("name", .string(fault.name))]
         switch fault.trigger {
@@ -26,7 +26,7 @@ extension ProfileFault {
         return .object(members)
     }
 
-    /// The fault as a line for people: its members, except for the name, without quotation marks.
+    /// Returns the fault on one line for people: its members without the name and without quotation marks.
     package func text(in tree: AttributeTree) -> String {
         guard case .object(let members) = json(in: tree) else { return "" }
         return Self.text(members.filter { $0.key != "name" })
@@ -70,7 +70,7 @@ extension FaultSelection {
 }
 
 extension FaultCondition {
-    /// The condition as written in a profile.
+    /// The condition in the form of a profile.
     fileprivate var text: String {
         switch self {
         case .appState(let state): state

@@ -4,20 +4,20 @@ package import MynahValues
 
 /// A fault as declared in a profile, or as added by a test.
 package struct ProfileFault: Hashable, Sendable {
-    /// The fault; the keys of its attributes are valid only after `resolved`.
+    /// The fault; the keys of its attributes are valid only in the result of `resolved`.
     package var fault: Fault
-    /// The characteristic or the descriptor that the fault applies to, or `nil` if it applies to all.
+    /// The characteristic or descriptor to which the fault applies, or `nil` for all attributes.
     package var attribute: AttributeTree.Position?
     /// The service or the characteristic that `changeServices` removes, or `nil` for any other effect.
     package var removed: AttributeTree.Position?
-    /// The properties of the attribute, or `nil` if the fault applies to all.
+    /// The properties of `attribute`, or `nil` if the fault applies to all attributes.
     package var properties: CharacteristicProperties?
-    /// The position of the fault's declaration.
+    /// The position of the fault in the file.
     package var mark: SourceMark
     /// The position of each field by its key.
     package var marks: [String: SourceMark]
 
-    /// The fault for a device whose attributes have these keys.
+    /// Returns the fault with the keys of the device's attributes; `key` returns the key of a position.
     package func resolved(_ key: (AttributeTree.Position) -> AttributeKey) -> Fault {
         var fault = fault
         fault.attribute = attribute.map(key)
@@ -25,10 +25,11 @@ package struct ProfileFault: Hashable, Sendable {
         return fault
     }
 
-    /// The reason that the fault cannot be carried out, and the position of the part that has to change.
+    /// Returns the reason that the fault cannot be carried out, and the position of the field that causes
+    /// it.
     ///
-    /// `problem` returns the reason for a fault, or `nil`. A problem that no key causes is reported at the
-    /// position of the fault itself.
+    /// `problem` returns the reason for a fault, or `nil`. If no field alone causes the problem, the
+    /// position is that of the effect or of the whole fault.
     func located(_ problem: (Fault) -> String?) -> (mark: SourceMark, message: String)? {
         guard let message = problem(fault) else { return nil }
         let parts: [(key: String, remove: (inout Fault) -> Void)] = [
@@ -48,7 +49,7 @@ package struct ProfileFault: Hashable, Sendable {
     }
 }
 
-/// The device for which faults are declared.
+/// The device to which faults are added.
 package struct FaultScope: Sendable {
     /// The device's attributes.
     let index: AttributeIndex
@@ -61,9 +62,9 @@ package struct FaultScope: Sendable {
     package var appearance: UInt16?
     /// The device's variables, which conditions compare.
     package var variables: Variables
-    /// Returns a characteristic or a descriptor, or `nil` for a service.
+    /// A function that returns a characteristic or descriptor, or `nil` for a service.
     package var attribute: @Sendable (AttributeTree.Position) -> Attribute?
-    /// Whether all attributes of the device are known; otherwise an unknown name may be valid.
+    /// `true` if all attributes of the device are known; otherwise, an unknown name may be valid.
     var isWhole = true
 
     /// The properties and the layout of a characteristic or a descriptor.

@@ -1,8 +1,9 @@
 import MynahCore
 import MynahSupport
 
-/// The type of attribute that a UUID identifies; the SIG names the UUIDs of each type, and no UUID has two
-/// types.
+/// The type of attribute that a UUID identifies.
+///
+/// The SIG has assigned the UUIDs of each type, and no UUID has two types.
 enum AttributeType: String {
     case service, characteristic, descriptor
 
@@ -24,7 +25,7 @@ enum AttributeType: String {
 
     /// The schema of a UUID: a number of any width, or a SIG name.
     ///
-    /// The names of attributes that the radio adds itself are left out, and so are assigned numbers of other
+    /// The names of attributes that the radio itself adds are excluded, and so are assigned numbers of other
     /// types.
     var schema: Schema {
         let made: Set<BluetoothUUID> = [
@@ -45,8 +46,9 @@ enum AttributeType: String {
         ]).with([.init("not", Self.anySpelling(of: refused).json)])
     }
 
-    /// The schema of assigned numbers in every spelling; an editor reads 2902 as that decimal number, and
-    /// 0x2902 as 10498.
+    /// Returns the schema of assigned numbers in every spelling.
+    ///
+    /// An editor reads 2902 as a decimal number, and 0x2902 as the number 10498.
     private static func anySpelling(of numbers: [UInt16]) -> Schema {
         let digits = numbers.map { Hex.encode([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
         let spelled = digits.map { text in
@@ -69,7 +71,9 @@ extension Kind<BluetoothUUID> {
 }
 
 extension Kind<[BluetoothUUID]> {
-    /// A list of services, each at most once; `inspect` is called for each with its node.
+    /// The format of a list of services, each at most once.
+    ///
+    /// `inspect` is called for each service with its node.
     static func services(
         _ inspect: @escaping @Sendable (BluetoothUUID, YAMLNode, FormatReader) -> Void = { _, _, _ in }
     ) -> Kind {
@@ -89,7 +93,7 @@ extension Kind<[BluetoothUUID]> {
 }
 
 extension FormatReader {
-    /// Parses a UUID, or the SIG's name of one.
+    /// Parses a UUID or a SIG name.
     func uuid(_ node: YAMLNode, _ type: AttributeType) -> BluetoothUUID? {
         text(node, type.rawValue).flatMap { uuid($0, at: node, type) }
     }
@@ -114,8 +118,10 @@ extension FormatReader {
         return nil
     }
 
-    /// Reports a UUID that the SIG assigned to declarations or descriptors, if it is used for something else,
-    /// because centrals would misinterpret the attribute.
+    /// Reports a UUID that the SIG has assigned to a declaration or a descriptor, but that is used
+    /// otherwise.
+    ///
+    /// Centrals would misinterpret such an attribute.
     private func check(_ uuid: BluetoothUUID, is type: AttributeType, at node: YAMLNode) {
         if AssignedNumbers.isDeclaration(uuid) {
             error(

@@ -1,13 +1,15 @@
 import MynahSupport
 
-/// The format of a value: parses the value, and describes it for editors and for people.
+/// The format of a value, which parses the value, and describes it in a schema and in words.
 struct Kind<Value>: Sendable {
     private let makeForm: @Sendable () -> String
     private let makeSchema: @Sendable () -> Schema
-    /// Parses a value, called `what` in messages; `nil` after an issue was reported.
+    /// Parses a value; returns `nil` after an issue was reported.
+    ///
+    /// `what` is the name of the value in messages.
     let read: @Sendable (_ node: YAMLNode, _ what: String, _ reader: FormatReader) -> Value?
 
-    /// The format in words, made only when an article or an editor needs it.
+    /// The format in words, for the tables of keys and for the schema.
     var form: String { makeForm() }
     var schema: Schema { makeSchema() }
 
@@ -24,7 +26,7 @@ struct Kind<Value>: Sendable {
 
 /// A key of a section: its name, its format and its meaning, declared once.
 ///
-/// The section is parsed with it, and the schema and the table of keys are generated from it.
+/// Both the parser and the generators of the schema and of the tables of keys use this declaration.
 struct Field<Value>: DeclaredField {
     let name: String
     /// The name of the value in messages.
@@ -34,7 +36,7 @@ struct Field<Value>: DeclaredField {
     let missing: String?
     var doc: String
 
-    /// Makes a field; `missing` is the message if a required field is missing.
+    /// Makes a field; `missing` is the message if the field is required and missing.
     init(
         _ name: String, called: String? = nil, _ kind: Kind<Value>, isRequired: Bool = false,
         missing: String? = nil, doc: String
@@ -47,14 +49,14 @@ struct Field<Value>: DeclaredField {
         self.doc = doc
     }
 
-    /// The same field, but required.
+    /// The same field as a required field.
     var needed: Field { Field(name, called: called, kind, isRequired: true, doc: doc) }
 
     var form: String { kind.form }
     var schema: Schema { kind.schema.described(doc) }
 }
 
-/// A field with any type of value.
+/// A field whose value may have any type.
 protocol DeclaredField: Sendable {
     var name: String { get }
     var isRequired: Bool { get }
@@ -64,7 +66,7 @@ protocol DeclaredField: Sendable {
     var schema: Schema { get }
 }
 
-/// The table of a section's fields, in the order in which users usually write them.
+/// The fields of a section, in the order in which users usually write them.
 struct Section: Sendable {
     /// The section's name in the schema.
     let name: String
@@ -72,13 +74,15 @@ struct Section: Sendable {
     let what: String
     let fields: [any DeclaredField]
     let keys: [String]
-    /// The messages about keys that are missing.
+    /// The messages about required keys that are missing.
     let missing: [(key: String, message: String)]
     private let makeRules: @Sendable () -> [JSON.Member]
     private let makeOthers: @Sendable () -> Schema.Others?
 
-    /// Makes a section; `rules` are the schema's rules for several fields together, and `others` are keys
-    /// that the user chooses.
+    /// Makes a section.
+    ///
+    /// `rules` are rules of the schema for several fields together. `others` describes additional keys,
+    /// which the user chooses.
     init(
         _ name: String, what: String? = nil, _ fields: [any DeclaredField],
         others: @autoclosure @escaping @Sendable () -> Schema.Others? = nil,
@@ -103,7 +107,7 @@ struct Section: Sendable {
 
 /// The fields in a mapping.
 struct Fields {
-    /// A key and its value.
+    /// A key with its value.
     struct Entry {
         let key: String
         let mark: SourceMark?
@@ -112,35 +116,35 @@ struct Fields {
 
     let reader: FormatReader
     let mark: SourceMark
-    /// The entries; there are so few that a search through them is faster than a dictionary.
+    /// The entries; they are so few that a linear search is faster than a dictionary.
     let entries: [Entry]
 
     subscript(key: String) -> YAMLNode? { entries.first { $0.key == key }?.value }
     subscript<Value>(field: Field<Value>) -> YAMLNode? { self[field.name] }
     func mark(of key: String) -> SourceMark { entries.first { $0.key == key }?.mark ?? mark }
     func mark<Value>(of field: Field<Value>) -> SourceMark { mark(of: field.name) }
-    /// The position of each value.
+    /// The position of each value, by its key.
     var marks: [String: SourceMark] { marks(in: "") }
 
-    /// The position of each value, by its key after the section's name, as in `device.name`.
+    /// Returns the position of each value by its key with a prefix, as in `device.name`.
     func marks(in section: String) -> [String: SourceMark] {
         let marked = entries.compactMap { entry in entry.value.mark.map { (section + entry.key, $0) } }
         return Dictionary(marked) { first, _ in first }
     }
 
-    /// Parses the value of a field, or returns `nil` if it is missing or invalid.
+    /// Parses the value of a field; returns `nil` if it is missing or invalid.
     func read<Value>(_ field: Field<Value>) -> Value? {
         self[field].flatMap { field.kind.read($0, field.called, reader) }
     }
 }
 
 extension Fields {
-    /// Parses the value of a field, or returns `usual` if it is missing, or `nil` if it is invalid.
+    /// Parses the value of a field; returns `usual` if it is missing, and `nil` if it is invalid.
     func read<Value>(_ field: Field<Value>, usual: Value) -> Value? {
         self[field] == nil ? usual : read(field)
     }
 
-    /// Replaces a value by that of a field, unless the field is missing or invalid.
+    /// Replaces `value` by the value of a field, unless that is missing or invalid.
     func read<Value>(_ field: Field<Value>, into value: inout Value) {
         if let read = read(field) { value = read }
     }

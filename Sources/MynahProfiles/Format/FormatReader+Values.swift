@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-// Scalars with a meaning.
+// Parsing of scalars with a certain meaning.
 extension FormatReader {
     func integer(_ node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
         text(node, what).flatMap { integer($0, at: node, what, in: range) }
@@ -16,7 +16,7 @@ extension FormatReader {
         if (2...20).contains(text.utf8.count), text.hasPrefix("0"),
             text.utf8.allSatisfy({ Hex.value(ofDigit: $0) != nil })
         {
-            // 0059 is a company identifier as the SIG lists it, or 59.
+            // The SIG lists company identifiers with leading zeros, such as 0059, which is 0x59.
             let digits = text.drop { $0 == "0" }
             error(
                 at: node,
@@ -24,7 +24,7 @@ extension FormatReader {
             )
             return nil
         }
-        // One that needs more than 64 bits is in no range.
+        // A number that needs more than 64 bits is in no range.
         guard let number, range.contains(number) else {
             let bounds =
                 text.lowercased().contains("x")
@@ -43,7 +43,7 @@ extension FormatReader {
         bool(node, what, "true or false", ["true": true, "false": false])
     }
 
-    /// Parses two lower-case words as `true` and `false`.
+    /// Parses one of two lower-case words as a Boolean value; `words` has both.
     func bool(_ node: YAMLNode, _ what: String, _ shape: String, _ words: [String: Bool]) -> Bool? {
         guard let text = text(node, what) else { return nil }
         if let isTrue = words[text.lowercased()] { return isTrue }
@@ -72,7 +72,7 @@ extension FormatReader {
         }
     }
 
-    /// Parses one of the cases, by its raw value.
+    /// Parses one of the cases of an enumeration, by its raw value.
     func choice<Choice: RawRepresentable & CaseIterable>(
         _ node: YAMLNode, _ what: String
     ) -> Choice? where Choice.RawValue == String {
@@ -94,18 +94,19 @@ extension FormatReader {
         return nil
     }
 
-    /// Reports a text with a control character.
+    /// Reports a text that contains a control character.
     func checkIsPrintable(_ text: String, _ what: String, at node: YAMLNode?) {
         if PrintableText.hasControl(text) { error(at: node, "\(what) has a control character in it") }
     }
 
-    /// Reports a name with a control character, or without any visible character.
+    /// Reports a name that contains a control character, or no visible character.
     func checkName(_ name: String, _ what: String, at node: YAMLNode?) {
         if let problem = PrintableText.problem(ofName: name) { error(at: node, "\(what) \(problem)") }
     }
 
-    /// Reports a code such as 80: users mean 0x80 more often than 0x50, which is not assigned (Vol 3, Part F,
-    /// 3.4.1.1).
+    /// Reports a decimal code such as 80, because users usually mean 0x80.
+    ///
+    /// 80 is 0x50, which is not assigned (Vol 3, Part F, 3.4.1.1).
     func checkIsAssigned(_ error: ATTError, as node: YAMLNode) {
         let code = error.code
         guard code > 0x13, code < 0xFC, !ATTError.applicationCodes.contains(code) else { return }

@@ -1,9 +1,9 @@
-/// Collects the issues of a profile, and parses the elements of all sections: mappings, lists and scalars.
+/// Parses the elements of all sections, which are mappings, lists and scalars, and collects the issues.
 ///
 /// This class has no state of a section; each section is parsed by its own type.
 final class FormatReader {
     let origin: ProfileOrigin
-    /// The files that the profile may refer to, or `nil` if the profile is not a file itself.
+    /// The files to which the profile may refer, or `nil` if the profile itself is not a file.
     var files: NamedFiles?
     private(set) var errorCount = 0
     private var warningCount = 0
@@ -12,7 +12,7 @@ final class FormatReader {
     /// The number of visited nodes, which is limited because aliases can expand a small file enormously.
     private var visited = 0
     static let maximumNodes = 100_000
-    /// The largest number of errors, and also of warnings, because more would not help the user.
+    /// The most errors, and the most warnings, that are reported; more would not help the user.
     static let maximumIssues = 100
 
     private struct Note {
@@ -30,7 +30,7 @@ final class FormatReader {
 
     /// All issues in the order of the file.
     ///
-    /// If the limit was reached, the last issue says so.
+    /// If there are more than the limit, the last issue says so.
     var issues: [ProfileIssue] {
         var sorted = notes.enumerated().sorted {
             let (left, right) = ($0.element.mark, $1.element.mark)
@@ -80,9 +80,10 @@ final class FormatReader {
 
     // MARK: Shapes
 
-    /// Parses the fields of a section; reports a value that is not a mapping, unknown keys and missing keys.
+    /// Parses the fields of a section.
     ///
-    /// `refused` has the messages for known keys that are not allowed here.
+    /// Reports a value that is not a mapping, unknown keys and missing keys. `refused` has the messages for
+    /// known keys that are not allowed here.
     func fields(_ node: YAMLNode, _ section: Section, refused: [String: String] = [:]) -> Fields? {
         guard let fields = fields(node, section.what, known: section.keys, refused: refused) else {
             return nil
@@ -91,7 +92,7 @@ final class FormatReader {
         return fields
     }
 
-    /// Parses the fields of a mapping with the keys `known`.
+    /// Parses a mapping that may have the keys `known`.
     func fields(
         _ node: YAMLNode, _ what: String, known: [String], refused: [String: String] = [:]
     ) -> Fields? {
@@ -119,7 +120,7 @@ final class FormatReader {
         return Fields(reader: self, mark: node.mark ?? .start, entries: entries)
     }
 
-    /// Parses the members of a mapping whose keys the user chooses.
+    /// Parses a mapping whose keys the user chooses.
     func members(_ node: YAMLNode, _ what: String) -> [(key: YAMLNode, value: YAMLNode)] {
         guard visit(node) else { return [] }
         guard case .mapping(let mapping) = node else {
@@ -133,7 +134,7 @@ final class FormatReader {
         }
     }
 
-    /// Reports a merge key, which YAML 1.1 has, but not YAML 1.2, the version of profiles.
+    /// Reports a merge key, which exists in YAML 1.1, but not in YAML 1.2, the version that profiles use.
     func noteMerge(_ key: YAMLNode, _ what: String) {
         error(
             at: key,
@@ -144,7 +145,7 @@ final class FormatReader {
         )
     }
 
-    /// Parses the elements of a sequence.
+    /// Parses a list.
     func elements(_ node: YAMLNode, _ what: String) -> [YAMLNode] {
         guard visit(node) else { return [] }
         guard case .sequence(let sequence) = node else {
@@ -154,7 +155,7 @@ final class FormatReader {
         return sequence.elements
     }
 
-    /// Parses a scalar's literal text, even if YAML would interpret it as a number or a Boolean.
+    /// Parses a scalar as text, even if YAML would interpret it as a number or a Boolean value.
     func text(_ node: YAMLNode, _ what: String) -> String? {
         guard let scalar = scalar(node, what) else { return nil }
         if scalar.isPlain, scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null" {

@@ -1,29 +1,31 @@
 import MynahCore
 import MynahSupport
 
-// The kinds of values that many sections have.
+// The formats of values that occur in many sections.
 
 extension Kind<YAMLNode> {
-    /// A value that the section itself parses, because it depends on other parts of the profile.
+    /// Makes the format of a value that the section itself parses, because it depends on other parts of the
+    /// profile.
     static func node(_ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema) -> Kind {
         Kind(form, schema()) { node, _, _ in node }
     }
 
-    /// A mapping with a table of its own; `name` is its name in the schema.
+    /// Makes the format of a mapping that has its own table of keys; `name` is its name in the schema.
     static func section(_ name: String) -> Kind { node("`\(name)`", .ref(name)) }
 
-    /// A list of such mappings.
+    /// Makes the format of a list of such mappings.
     static func sections(_ name: String, atLeast minimum: Int = 0) -> Kind {
         node("list of `\(name)`", .list(of: .ref(name), atLeast: minimum))
     }
 }
 
 extension Kind<String> {
-    /// Text, as written.
+    /// The format of a text, which is used as written.
     static var text: Kind { Kind("text", .ref("text")) { $2.text($0, $1) } }
 
-    /// The name of a fault or a scenario, which may be used in a path of the control API and on one line of a
-    /// screen.
+    /// Makes the format of the name of a fault or a scenario.
+    ///
+    /// The name can be used in a path of the control API, and fits on one line.
     static func name(of kind: String) -> Kind {
         Kind("text", .ref("text")) { node, _, reader in
             guard let name = reader.text(node, "the name of a \(kind)") else { return nil }
@@ -42,7 +44,7 @@ extension Kind<Bool> {
 }
 
 extension Kind<Int> {
-    /// A whole number; `name` is the name of its definition in the schema, if it has one.
+    /// Makes the format of an integer; `name` is its definition in the schema, or `nil` if it has none.
     static func integer(_ range: ClosedRange<Int>, _ name: String? = nil) -> Kind {
         Kind("number, \(range.lowerBound) to \(range.upperBound)", name.map { .ref($0) } ?? .integer(range)) {
             $2.integer($0, $1, in: range)
@@ -62,13 +64,14 @@ extension Kind<Duration> {
         return minimum > .zero ? ", from \(minimum.text)" : ""
     }
 
-    /// An advertising interval: 20 ms to 10.24 s for legacy advertising (Core Specification, Vol 6, Part B,
-    /// 4.4.2.2).
+    /// The format of an advertising interval.
+    ///
+    /// Legacy advertising allows 20 ms to 10.24 s (Core Specification, Vol 6, Part B, 4.4.2.2).
     static var advertisingInterval: Kind { duration(.milliseconds(20), atMost: .milliseconds(10240)) }
 }
 
 extension Kind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
-    /// One of the cases, by its raw value.
+    /// The format of one of the cases of an enumeration, by its raw value.
     static var word: Kind {
         Kind(Words.codes(words), .words(words)) { $2.choice($0, $1) }
     }
@@ -83,7 +86,7 @@ extension Kind<[UInt8]> {
 }
 
 extension Kind<UInt8> {
-    /// An ATT error, or another code of one byte.
+    /// The format of an ATT error, or of another code of one byte.
     static var code: Kind {
         Kind("number, 1 to 255", .ref("attError")) {
             $2.integer($0, $1, in: 1...255).map { UInt8(truncatingIfNeeded: $0) }
@@ -92,7 +95,7 @@ extension Kind<UInt8> {
 }
 
 extension Kind {
-    /// A text that `parse` accepts; the message for any other text ends with `form`.
+    /// Makes the format of a text that `parse` accepts; the message for any other text ends with `shape`.
     static func parsed(
         _ form: String, _ schema: @autoclosure @escaping @Sendable () -> Schema, shape: String,
         _ parse: @escaping @Sendable (String) -> Value?
@@ -106,14 +109,14 @@ extension Kind {
     }
 }
 
-/// A word in a list, with its node.
+/// A word of a list, with its node.
 struct PlacedWord {
     let word: String
     let node: YAMLNode
 }
 
 extension Kind<[PlacedWord]> {
-    /// A list of words, each at most once; `each` is the name of a word in messages.
+    /// Makes the format of a list of words, each at most once; `each` is the name of a word in messages.
     static func words(
         _ words: [String], each: String, atLeast minimum: Int = 0,
         repeated: @escaping @Sendable (String) -> String
@@ -138,14 +141,16 @@ extension Kind<[PlacedWord]> {
     }
 }
 
-/// Bytes, with a key that the user chooses.
+/// Bytes with a key that the user chooses.
 struct KeyedBytes<Key> {
     let key: Key
     let bytes: [UInt8]
 }
 
 extension Kind {
-    /// Bytes by unique keys; `check` reports the problem of a key, and `name` returns its name.
+    /// Makes the format of bytes by unique keys.
+    ///
+    /// `check` reports a problem with a key, and `name` returns the key's name for messages.
     static func bytes<Key: Hashable & Sendable>(
         by key: Kind<Key>, called what: String,
         name: @escaping @Sendable (Key, YAMLNode) -> String,

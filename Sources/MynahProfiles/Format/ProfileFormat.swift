@@ -1,12 +1,11 @@
 import MynahCore
 import MynahSupport
 
-/// The whole format of profiles: its JSON Schema and its tables of keys, generated from the tables of the
-/// sections.
+/// The format of whole profiles: its JSON Schema and its tables of keys.
 ///
-/// With the schema, an editor knows the keys and values of a profile. An editor interprets YAML in its own
-/// way, and makes numbers of values that are parsed as text here. Limits of counts and references within the
-/// file are checked only by the parser.
+/// Both are generated from the tables of the sections. With the schema, an editor knows the keys and values
+/// of a profile. An editor interprets YAML in its own way, so it may read numbers where the parser reads
+/// texts. Only the parser checks limits of counts, and references within the file.
 enum ProfileFormat {
     /// The published schema.
     static var schema: JSON {
@@ -26,7 +25,7 @@ enum ProfileFormat {
         sections.map { ($0.name, $0.schema) } + forms + attributes + scalars
     }
 
-    /// The sections that have one table, in the order of a profile.
+    /// The sections that have exactly one table, in the order of a profile.
     private static let sections = [
         ProfileSection.table, DeviceSection.table, SecuritySection.table, AdvertisingSection.table,
         AdvertisingSection.appTable, AdvertisedContentsSection.table, AdvertisingSection.intervals,
@@ -44,7 +43,7 @@ enum ProfileFormat {
         LayoutSection.table, LayoutSection.bitsTable,
     ]
 
-    /// The sections that have several tables; a value uses one of them.
+    /// The sections that have several tables; each value uses one of the tables.
     private static var forms: [Definition] {
         [
             ("service", ServicesSection.schema), ("value", valueSchema),
@@ -94,9 +93,9 @@ enum ProfileFormat {
     }
 }
 
-// The tables of keys, for the article about profiles.
+// The tables of keys for the article about profiles.
 extension ProfileFormat {
-    /// The lines of each table in Markdown: a header that names the section, and a row for each key.
+    /// The lines of each table in Markdown: a header with the section's name, and a row for each key.
     static var keyTables: [[String]] {
         let names = [AdvertisingSection.appTable.name, PermissionsSection.descriptorTable.name]
         let whole = sections.filter { !names.contains($0.name) } + Generators.all.map { $0.table }
@@ -116,7 +115,9 @@ extension ProfileFormat {
         return ValueSection.constants + [generate, FieldsSection.fields, FieldsSection.layout]
     }
 
-    /// The table of keys of a section; with `isOneOf`, one of the keys is needed, but none in particular.
+    /// Returns the table of keys of a section.
+    ///
+    /// With `isOneOf`, exactly one of the keys is required.
     private static func table(
         _ name: String, _ fields: [any DeclaredField], isOneOf: Bool = false
     ) -> [String] {

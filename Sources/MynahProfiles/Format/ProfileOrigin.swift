@@ -1,14 +1,14 @@
 import MynahSupport
 
-/// The text or the JSON value that a profile was parsed from, in which issues have their positions.
+/// The text or JSON value from which a profile was parsed; issues refer to positions in it.
 struct ProfileOrigin: Sendable {
     /// The name of the file in messages.
     var file: String
     /// The lines of the text.
     private var lines: [String] = []
-    /// The JSON value, or `nil` if the profile was a text.
+    /// The JSON value, or `nil` if the profile was parsed from a text.
     ///
-    /// Marks count the values in it from 1, in `line`.
+    /// In the marks of a JSON profile, `line` is the number of the value, counted from 1.
     private var json: JSON?
 
     /// Makes the origin of a profile that was read from a text.
@@ -17,13 +17,13 @@ struct ProfileOrigin: Sendable {
         self.lines = lines
     }
 
-    /// Makes the origin of a JSON value that does not come from a text of the user.
+    /// Makes the origin of a JSON value that was not parsed from a text of the user.
     init(name: String, json: JSON) {
         file = name
         self.json = json
     }
 
-    /// An issue at a position.
+    /// Makes an issue at a position.
     func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String) -> ProfileIssue {
         if let json {
             let path = mark.flatMap { JSONPath(to: $0.line, in: json)?.text }
@@ -34,7 +34,7 @@ struct ProfileOrigin: Sendable {
     }
 }
 
-/// Finds the path of a value in a JSON value.
+/// Finds the path of a value in a JSON value by its number.
 ///
 /// Values are counted from 1 in the order of parsing: a container comes before its elements.
 private struct JSONPath {
@@ -46,13 +46,13 @@ private struct JSONPath {
         guard visit(json) else { return nil }
     }
 
-    /// The path, as in `services[0].uuid`, or `nil` for the whole value.
+    /// The path, such as `services[0].uuid`, or `nil` for the whole value.
     var text: String? {
         let text = words.joined()
         return text.isEmpty ? nil : String(text.drop { $0 == "." })
     }
 
-    /// Counts a value and those in it, until the one with the right number; returns whether it was found.
+    /// Counts a value and its elements up to the searched number; returns whether that was found.
     private mutating func visit(_ json: JSON) -> Bool {
         left -= 1
         guard left > 0 else { return true }
@@ -72,9 +72,9 @@ private struct JSONPath {
 }
 
 extension YAMLNode {
-    /// Converts a JSON value into a node; `null` becomes the given word.
+    /// Converts a JSON value into a node; `null` is replaced by the given word.
     ///
-    /// The marks count the values in it, for `ProfileOrigin`; a key has the mark of its value.
+    /// The marks count the values for `ProfileOrigin`; a key has the mark of its value.
     init(_ json: JSON, null: String = "null") {
         var count = 0
         self.init(json, null, &count)
@@ -86,7 +86,7 @@ extension YAMLNode {
         switch json {
         case .null: self = .scalar(.init(string: null, mark: mark))
         case .bool, .integer, .unsigned, .number: self = .scalar(.init(string: json.text, mark: mark))
-        // Without quotes an empty text would be no text.
+        // The text is not plain, because an empty plain scalar is not a text.
         case .string(let text): self = .scalar(.init(string: text, isPlain: false, mark: mark))
         case .array(let values):
             self = .sequence(.init(elements: values.map { YAMLNode($0, null, &count) }, mark: mark))

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A JSON Schema of a value (draft 2020-12), represented by the members of its object.
+/// A JSON Schema (draft 2020-12) of a value, as the members of a JSON object.
 struct Schema: Sendable {
     var members: [JSON.Member]
 
@@ -10,18 +10,18 @@ struct Schema: Sendable {
 
     var json: JSON { .object(members) }
 
-    /// The schema with a description for people.
+    /// Returns the schema with a description for people.
     func described(_ text: String) -> Schema {
         text.isEmpty ? self : Schema([.init("description", .string(text))] + members)
     }
 
-    /// The schema with additional members.
+    /// Returns the schema with additional members.
     func with(_ more: [JSON.Member]) -> Schema { Schema(members + more) }
 
     /// Makes a reference to a definition in the document.
     static func ref(_ name: String) -> Schema { Schema([.init("$ref", .string("#/$defs/\(name)"))]) }
 
-    /// Any of these types; `pattern` applies to texts.
+    /// Makes the schema of a value with one of these types; `pattern` applies to texts.
     static func types(_ types: String..., pattern: String? = nil) -> Schema {
         Schema([.init("type", .words(types))]).with(pattern.map { [.init("pattern", .string($0))] } ?? [])
     }
@@ -30,7 +30,7 @@ struct Schema: Sendable {
 
     static func constants(_ values: [JSON]) -> Schema { Schema([.init("enum", .array(values))]) }
 
-    /// A whole number: as a number, or as text if it is quoted or a key.
+    /// Makes the schema of an integer, which may also be a text: in quotes, or as a key.
     static func integer(_ range: ClosedRange<Int>) -> Schema {
         types("integer", "string", pattern: "^(0[xX][0-9A-Fa-f]+|0|[1-9][0-9]*)$").with([
             .init("minimum", .integer(range.lowerBound)), .init("maximum", .integer(range.upperBound)),
@@ -47,14 +47,16 @@ struct Schema: Sendable {
             .with(minimum > 0 ? [.init("minItems", .integer(minimum))] : [])
     }
 
-    /// A mapping whose keys the user chooses.
+    /// Makes the schema of a mapping whose keys the user chooses.
     static func map(keys: Schema? = nil, to values: Schema? = nil) -> Schema {
         Schema([.init("type", "object")])
             .with(keys.map { [.init("propertyNames", $0.json)] } ?? [])
             .with(values.map { [.init("additionalProperties", $0.json)] } ?? [])
     }
 
-    /// An object with these properties; further properties are allowed if `others` has their schema.
+    /// Makes the schema of an object with these properties; `others` is the schema of further properties.
+    ///
+    /// Without `others`, there can be no further properties.
     static func object(
         _ properties: [(name: String, schema: Schema)], required: [String] = [], others: Others? = nil
     ) -> Schema {
@@ -65,7 +67,7 @@ struct Schema: Sendable {
             .with([.init("additionalProperties", others?.values.json ?? .bool(false))])
     }
 
-    /// The properties of an object whose names the user chooses.
+    /// The schema of further properties of an object, whose names the user chooses.
     struct Others {
         var names: Schema
         var values: Schema
@@ -80,7 +82,7 @@ extension JSON {
 }
 
 extension [JSON.Member] {
-    /// The members of a schema with a rule for values that meet a condition.
+    /// Returns the members of a schema in which `consequence` applies to values that satisfy `condition`.
     static func when(_ condition: Schema, _ consequence: Schema) -> [JSON.Member] {
         [.init("if", condition.json), .init("then", consequence.json)]
     }

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Formats words of a profile for messages.
+/// Words of a profile in messages and tables.
 enum Words {
     static func unknown(_ what: String, _ word: String, among known: [String]) -> String {
         if let near = NearestName.of(word, among: known) {
@@ -9,12 +9,12 @@ enum Words {
         return known.count <= 12 ? "unknown \(what); known are \(list(known))" : "unknown \(what)"
     }
 
-    /// The end of a message that suggests the known name nearest to a word, or empty if none is near.
+    /// Returns the end of a message, which suggests the nearest known name; empty if no name is near.
     static func near(_ word: String, among known: [String]) -> String {
         NearestName.of(word, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 
-    /// A word from the file for a message, shortened, and without control characters.
+    /// Returns a word of the file for a message: shortened, and without control characters.
     static func quote(_ word: some StringProtocol) -> String {
         let scalars = word.unicodeScalars
         var text = "\""
@@ -30,7 +30,7 @@ enum Words {
         return words.dropLast().joined(separator: ", ") + " \(conjunction) " + last
     }
 
-    /// Words of a profile as code, for the tables of keys.
+    /// Returns words of a profile as Markdown code, for the tables of keys.
     static func codes(_ words: [String]) -> String { words.map { "`\($0)`" }.joined(separator: ", ") }
 
     static func shape(of node: YAMLNode) -> String {
@@ -42,7 +42,7 @@ enum Words {
         }
     }
 
-    /// Whether a text is a whole number of any size, in the form that `number` parses.
+    /// Whether a text is an integer of any size, in the form that `number` parses.
     static func isWhole(_ text: String) -> Bool {
         let lower = text.lowercased()
         guard lower.hasPrefix("0x") else {
@@ -52,7 +52,7 @@ enum Words {
         return lower.count > 2 && lower.dropFirst(2).utf8.allSatisfy { Hex.value(ofDigit: $0) != nil }
     }
 
-    /// Parses a whole number: decimal, or hexadecimal after `0x`.
+    /// Parses an integer: decimal, or hexadecimal after `0x`.
     static func number(_ text: String) -> Int? {
         let lower = text.lowercased()
         guard lower.hasPrefix("0x") else { return Int(lower) }

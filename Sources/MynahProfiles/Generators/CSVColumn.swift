@@ -6,12 +6,11 @@ struct CSVColumn: Hashable, Sendable {
     static let maximumSize = 1 << 20
     static let maximumRows = 100_000
 
-    /// The reason that a file has no numbers, as a sentence without its full stop.
+    /// The reason that a column has no numbers, as a sentence without its full stop.
     struct Problem: Error {
         var message: String
     }
 
-    /// The name of a column.
     enum Name: Hashable, Sendable {
         /// A column by its number, counted from 1.
         case number(Int)
@@ -21,7 +20,9 @@ struct CSVColumn: Hashable, Sendable {
 
     let numbers: [Double]
 
-    /// Parses the numbers in a column; a first row without a number has the names of the columns.
+    /// Parses the numbers in a column.
+    ///
+    /// If the first row of the column is not a number, the row has the names of the columns.
     init(_ bytes: [UInt8], _ name: Name) throws(Problem) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Problem(message: "is not UTF-8")
@@ -57,7 +58,7 @@ struct CSVColumn: Hashable, Sendable {
         self.numbers = numbers
     }
 
-    /// The cells of a row, without quotes and spaces around them.
+    /// Returns the cells of a row, without quotes and without the spaces around them.
     ///
     /// Commas in quotes are not supported, because no number contains one.
     private static func cells(_ line: Substring) -> [String] {
@@ -68,11 +69,11 @@ struct CSVColumn: Hashable, Sendable {
         }
     }
 
-    /// The bytes of a file, if it is not larger than `maximum`.
+    /// Returns the bytes of a regular file of at most `maximum` bytes.
     static func contents(of path: String, atMost maximum: Int) throws(Problem) -> [UInt8] {
         do throws(InputFile.Problem) {
             let file = try InputFile(path)
-            // A device might never end.
+            // Reading a device might never end.
             if file.kind == .regular { return try file.read(atMost: maximum) }
         } catch {
             switch error {

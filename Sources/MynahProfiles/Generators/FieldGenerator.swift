@@ -5,20 +5,21 @@ import MynahValues
 struct FieldGenerator: Hashable, Sendable {
     enum Source: Hashable, Sendable {
         case number(NumberGenerator)
-        /// A number that is computed in integers of its type, and wraps at their width.
+        /// A number that is counted in integers of the field's type, and wraps around.
         case counter(NumberGenerator)
-        /// Values other than numbers, one after the other, repeated.
+        /// Values other than numbers, which are repeated in order.
         case list([FieldValue])
-        /// A date and a time, or the seconds since 1970; with `nil`, the clock starts with the run.
+        /// A date and time, or seconds since 1970; if `start` is `nil`, the clock starts at the start of the
+        /// run's clocks.
         case clock(start: Int64?)
     }
 
     var source: Source
     var shape: FieldRange
-    /// The unit of the numbers, if it is not the field's first unit.
+    /// The unit of the numbers, or `nil` for the field's first unit.
     var unit: String?
 
-    /// The value at a tick of a run, which is always within the range of the field's type.
+    /// Returns the value at a tick of a run, limited to the range of the field's type.
     func value(at tick: UInt64, of run: GeneratorRun, seed: UInt64) -> FieldValue {
         switch source {
         case .number(let numbers): return fitted(numbers.number(at: tick, every: run.interval, seed: seed))

@@ -1,14 +1,13 @@
 import MynahCore
 import MynahValues
 
-/// The kinds of generators for a field, and the keys of each in addition to `generate`.
+/// The kinds of generators of a field, each with its keys besides `generate`.
 enum FieldGeneratorKind: String, CaseIterable {
     case constant, ramp, sine, square, randomWalk, noise, uniform, normal, counter, list, csv, clock, toggle
 
-    /// The schema of a generator.
     static var schema: Schema { .oneOf(allCases.map(\.table.schema)) }
 
-    /// The generator's keys.
+    /// The table of the generator's keys, including `generate`.
     var table: Section {
         var generate = ValueSection.generate(rawValue)
         generate.doc = purpose
@@ -18,7 +17,7 @@ enum FieldGeneratorKind: String, CaseIterable {
         return Section(rawValue, what: "generate: \(rawValue)", own + rest)
     }
 
-    /// The keys of this kind; every kind also accepts `noise` and `outliers`.
+    /// The keys of this kind; every kind also has `noise` and `outliers`.
     var fields: [any DeclaredField] {
         switch self {
         case .constant: [GeneratorKeys.value]
@@ -54,7 +53,7 @@ enum FieldGeneratorKind: String, CaseIterable {
         }
     }
 
-    /// Whether the generator makes values of this shape.
+    /// Whether the generator can make values for a field with this range.
     func suits(_ shape: FieldRange) -> Bool {
         switch self {
         case .constant, .list: true
@@ -101,7 +100,7 @@ enum GeneratorKeys {
 }
 
 extension Kind<YAMLNode> {
-    /// A number of the generated field, in one of its units.
+    /// The format of a number of the generated field, in one of the field's units.
     fileprivate static var number: Kind { node("number", .types("string", "number")) }
     fileprivate static var constant: Kind {
         node("value", .types("string", "number", "boolean", "null"))
@@ -109,7 +108,7 @@ extension Kind<YAMLNode> {
 }
 
 extension Kind<Double> {
-    /// A fraction, as 0.02 or 2 %.
+    /// Makes the format of a fraction, such as 0.02 or 2 %.
     static func part(_ schema: @autoclosure @escaping @Sendable () -> Schema) -> Kind {
         Kind("0 to 1, or 0 % to 100 %", schema()) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Parses the generator `{generate: …}` of a field.
+/// Parses `{generate: …}`, the generator of a field.
 struct GeneratorSection {
     private typealias Keys = GeneratorKeys
 
@@ -11,7 +11,7 @@ struct GeneratorSection {
     private var reader: FormatReader { fields.reader }
     /// The generated field.
     private let field: FieldReader
-    /// The unit of the numbers, if it is not the field's first unit.
+    /// The unit of the numbers, or `nil` for the field's first unit.
     private let unit: String?
 
     private var shape: FieldRange { field.shape }
@@ -62,7 +62,7 @@ struct GeneratorSection {
         self.kind = kind
         self.fields = fields
         self.field = field
-        // The field's other unit, if one of the numbers is written in it.
+        // All numbers are in the field's other unit if at least one of them is written in it.
         guard let other = field.shape.otherUnit?.name else {
             unit = nil
             return
@@ -94,7 +94,7 @@ struct GeneratorSection {
         return .number(numbers)
     }
 
-    /// Parses a list of values other than numbers.
+    /// Parses a list of values that are not numbers.
     private func values(_ node: YAMLNode) -> FieldGenerator.Source? {
         let nodes = kind == .list ? reader.elements(node, "values") : [node]
         checkNotEmpty(nodes, node)
@@ -161,8 +161,9 @@ struct GeneratorSection {
         return .randomWalk(from: from, min: low, max: high, step: step)
     }
 
-    /// Parses a counter; for an integer field it counts, up or down, in integers of the type, and wraps at
-    /// their width.
+    /// Parses a counter.
+    ///
+    /// For an integer field, the counter counts up or down in integers of the type, and wraps around.
     private func counter() -> NumberGenerator.Movement? {
         let offset = shape.resolution(in: unit).offset
         let from = fields[Keys.from] == nil ? offset : number(Keys.from)
@@ -209,7 +210,7 @@ struct GeneratorSection {
         return number(text, node, what, in: shape.limits(in: unit), names: shape.names)
     }
 
-    /// Parses a difference of two numbers, which is limited by the range of the type.
+    /// Parses the difference between two numbers, which is limited by the range of the type.
     private func difference(_ key: Field<YAMLNode>, isSigned: Bool = false) -> Double? {
         guard let node = fields[key], let text = reader.text(node, key.name) else { return nil }
         let limits = shape.limits(in: unit)

@@ -6,7 +6,8 @@ import MynahSupport
 public struct HeartRateDefinition: GeneratorDefinition {
     /// `heart-rate`.
     public static let name = "heart-rate"
-    /// The length of a value: the flags, and the rate in one byte, or in two if it can exceed 255.
+    /// The length of a value: one byte for the flags, and one for the rate, or two if the rate can exceed
+    /// 255.
     public var maximumLength: Int { maximum > 255 ? 3 : 2 }
 
     /// The lowest rate, in beats a minute.
@@ -49,8 +50,9 @@ private struct HeartRateGenerator: ValueGenerator {
     let definition: HeartRateDefinition
     let run: GeneratorRun
 
-    /// The value of a sine wave that begins at the middle and rises, with noise of up to 2 % of its
-    /// amplitude.
+    /// Returns the value at a tick: a sine wave that rises from the middle, with noise.
+    ///
+    /// The noise is at most 2 % of the amplitude.
     func value(at tick: UInt64) -> [UInt8] {
         let (low, high) = (Double(definition.minimum), Double(definition.maximum))
         let movement = NumberGenerator.Movement.sine(min: low, max: high, period: definition.period)
@@ -59,7 +61,7 @@ private struct HeartRateGenerator: ValueGenerator {
         let rate = middle + Double.random(in: -0.02...0.02, using: &random) * (high - low)
         let beats = UInt16(min(max(rate.rounded(), low), high))
         var writer = ByteWriter(capacity: 3)
-        // Flags bit 0: the rate takes two bytes. Sensor contact is not said to be supported.
+        // Bit 0 of the flags: the rate has two bytes. The flags report no sensor contact feature.
         if definition.maximum > 255 {
             writer.write(UInt8(0x01))
             writer.write(beats)

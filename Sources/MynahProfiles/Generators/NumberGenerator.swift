@@ -3,36 +3,36 @@ import MynahSupport
 
 /// A number that changes from tick to tick.
 ///
-/// The number depends only on the seed and the tick. So numbers can be computed for any tick in any order,
-/// and one seed gives the same numbers on every radio.
+/// The number depends only on the seed and the tick. Numbers can therefore be computed for any tick in any
+/// order, and a seed gives the same numbers on every radio.
 struct NumberGenerator: Hashable, Sendable {
-    /// How the number changes.
+    /// The way in which the number changes.
     enum Movement: Hashable, Sendable {
         case constant(Double)
         /// The number rises or falls from one number to another in each period.
         case ramp(from: Double, to: Double, period: Duration)
         case sine(min: Double, max: Double, period: Duration)
-        /// The number is the smaller one for half of a period, and then the larger one.
+        /// The number is `min` for the first half of each period, and `max` for the second half.
         case square(min: Double, max: Double, period: Duration)
         /// The number changes by up to `step` at each tick, within limits.
         case randomWalk(from: Double, min: Double, max: Double, step: Double)
-        /// A random number between two.
+        /// The number is random, between two limits.
         case uniform(min: Double, max: Double)
         case normal(mean: Double, deviation: Double)
         case counter(from: Double, by: Double)
-        /// The numbers of a list, one after the other, repeated.
+        /// The number is taken from a list, which is repeated.
         case list([Double])
-        /// 0 and 1 in turn.
+        /// The number is 0 and 1 in turn.
         case toggle
     }
 
     var movement: Movement
-    /// The largest random deviation, as a fraction of the number: 0.02 for up to 2 % more or less.
+    /// The largest random deviation as a fraction of the number: 0.02 means up to 2 % more or less.
     var noise = 0.0
     /// The probability, from 0 to 1, of an outlier.
     var outliers = 0.0
 
-    /// The number at a tick; `interval` is the time between two ticks.
+    /// Returns the number at a tick; `interval` is the time between two ticks.
     func number(at tick: UInt64, every interval: Duration, seed: UInt64) -> Double {
         var number = moved(tick, interval, seed)
         var random = SeededRandom(seed: Self.mixed(seed, tick, stream: 1))
@@ -68,9 +68,9 @@ struct NumberGenerator: Hashable, Sendable {
         }
     }
 
-    /// The tick's position in its period, from 0 to below 1.
+    /// Returns the tick's position in its period, from 0 to less than 1.
     private static func phase(_ tick: UInt64, _ interval: Duration, _ period: Duration) -> Double {
-        // Whole periods are taken off in integers, so that the millionth is as exact as the first.
+        // Whole periods are subtracted in integers, so that the millionth is as exact as the first.
         let (step, length) = (nanoseconds(interval), nanoseconds(period))
         guard length > 0 else { return 0 }
         let (high, low) = (tick % length).multipliedFullWidth(by: step % length)
@@ -82,7 +82,7 @@ struct NumberGenerator: Hashable, Sendable {
         return UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds / 1_000_000_000))
     }
 
-    /// Reflects a number that is beyond a limit back into the range.
+    /// Reflects a number beyond one of the limits back into the range.
     private static func folded(_ number: Double, _ low: Double, _ high: Double) -> Double {
         let width = high - low
         guard width > 0 else { return low }
@@ -91,14 +91,15 @@ struct NumberGenerator: Hashable, Sendable {
         return low + (place > width ? 2 * width - place : place)
     }
 
-    /// A random number of the normal distribution with mean 0 and deviation 1 (Box and Muller, 1958).
+    /// Returns a random number of the normal distribution with mean 0 and standard deviation 1 (Box and
+    /// Muller, 1958).
     static func normal(_ random: inout SeededRandom) -> Double {
         let first = Double.random(in: Double.leastNonzeroMagnitude..<1, using: &random)
         let radius = (-2 * PortableMath.log(first)).squareRoot()
         return radius * PortableMath.cosine(ofTurns: Double.random(in: 0..<1, using: &random))
     }
 
-    /// A different seed for each tick and use.
+    /// Returns a seed that differs for each tick and each stream.
     static func mixed(_ seed: UInt64, _ tick: UInt64, stream: UInt64) -> UInt64 {
         var random = SeededRandom(seed: seed ^ stream &* 0xD6E8_FEB8_6659_FD93)
         let first = random.next()
@@ -107,20 +108,21 @@ struct NumberGenerator: Hashable, Sendable {
     }
 }
 
-/// A random walk whose position at any tick is computed in as many steps as the tick has binary digits.
+/// A random walk, whose position at any tick takes as many steps to compute as the tick has binary digits.
 ///
-/// Each tick adds eight coin flips of an eighth each, so the position changes by at most 1. The sum over a
-/// block of coins is drawn first, then its division over the two halves, and so on down to the requested
-/// coin. So a position is always the same, independent of other requested ticks.
+/// Each tick adds eight coin flips of an eighth each, so the position changes by at most 1. The number of
+/// heads in a block of coins is drawn first, then its division over the two halves of the block, and so on
+/// down to the requested coin. A position is therefore always the same, whichever other ticks are requested.
 struct RandomWalk {
     let seed: UInt64
 
-    /// The position of the walk after a number of ticks; 0 at the start.
+    /// Returns the position of the walk at a tick, which is 0 at the start.
     func position(at tick: UInt64) -> Double {
-        // 2^58 ticks are longer than any run.
+        // No run has 2^58 ticks.
         let coins = min(tick, 1 << 58) * 8
         guard coins > 0 else { return 0 }
-        // Coins 1 (2^0), 2 and 3 (2^1), 4 to 7 (2^2) and so on are blocks.
+        // The coins are divided into blocks: coin 1 (2^0), coins 2 and 3 (2^1), coins 4 to 7 (2^2), and so
+        // on.
         var heads: UInt64 = 0
         var level: UInt64 = 0
         while (1 << (level + 1)) - 1 <= coins {
@@ -132,19 +134,19 @@ struct RandomWalk {
         return (2 * Double(heads) - Double(coins)) / 8
     }
 
-    /// The number of heads in a whole block of 2^level coins.
+    /// Returns the number of heads in a whole block of 2^level coins.
     private func block(_ level: UInt64) -> UInt64 {
         let size = UInt64(1) << level
         return drawn(of: size, mean: Double(size) / 2, variance: Double(size) / 4, 0...size, level, 0)
     }
 
-    /// The number of heads among the first coins of a block.
+    /// Returns the number of heads among the first `count` coins of a block.
     private func part(of level: UInt64, _ count: UInt64) -> UInt64 {
         var (size, heads, left) = (UInt64(1) << level, block(level), count)
         var (found, place) = (UInt64(0), UInt64(1))
         while left > 0, size > 1 {
             let half = size / 2
-            // The number of the block's heads in its first half has a hypergeometric distribution.
+            // The number of heads in the first half of a block has a hypergeometric distribution.
             let lowest = heads > half ? heads - half : 0
             let variance = size > 1 ? Double(heads) * Double(size - heads) / (4 * Double(size - 1)) : 0
             let first = drawn(
@@ -161,14 +163,14 @@ struct RandomWalk {
         return found + (left > 0 ? heads : 0)
     }
 
-    /// A random whole number of the normal distribution, within limits.
+    /// Draws a random integer of the normal distribution, within limits.
     private func drawn(
         of size: UInt64, mean: Double, variance: Double, _ limits: ClosedRange<UInt64>, _ level: UInt64,
         _ place: UInt64
     ) -> UInt64 {
         guard limits.lowerBound < limits.upperBound else { return limits.lowerBound }
         var random = SeededRandom(seed: NumberGenerator.mixed(seed, place, stream: 16 &+ level))
-        // A single coin is either.
+        // A single coin is heads or tails.
         if size == 1, limits == 0...1 { return Double.random(in: 0..<1, using: &random) < mean ? 1 : 0 }
         let number = (mean + variance.squareRoot() * NumberGenerator.normal(&random)).rounded()
         return UInt64(min(max(number, Double(limits.lowerBound)), Double(limits.upperBound)))

@@ -1,18 +1,18 @@
 import MynahCore
 import MynahSupport
 
-/// Values that a device sent, with their times after a central had subscribed.
+/// Values that a device sent, with their times since a central had subscribed.
 ///
-/// The recording is repeated: the pause after the last value is the mean time between two values.
+/// The recording is repeated; the pause after the last value is the mean time between two values.
 package struct RecordedValues: Hashable, Sendable {
     private var times: [Duration]
     private var values: [[UInt8]]
-    /// The time after which the recording repeats, or `nil` if it has one value.
+    /// The time after which the recording repeats, or `nil` if it has only one value.
     private var period: Duration?
-    /// The value before the first tick, or `nil` if the value of the first tick is used.
+    /// The value before the first tick, or `nil` to use the value of the first tick.
     private var initial: [UInt8]?
 
-    /// Makes a recording of lines in the order of their time, or returns `nil` if there are none.
+    /// Makes a recording of lines, which must be sorted by time; returns `nil` if there are none.
     init?(_ lines: [RecordedLine], initial: [UInt8]? = nil) {
         self.initial = initial
         guard let first = lines.first, let last = lines.last else { return nil }
@@ -20,14 +20,14 @@ package struct RecordedValues: Hashable, Sendable {
         values = lines.map(\.value)
         guard lines.count > 1 else { return }
         let mean = (last.time - first.time) / (lines.count - 1)
-        // However close they are, a value a millisecond is the most that any generator makes.
+        // A recording has at most one value a millisecond on average, like every generator.
         period = max(last.time + mean, .milliseconds(lines.count))
     }
 
-    /// The length of the longest value.
+    /// The length of the longest value, in bytes.
     var maximumLength: Int { values.map(\.count).max() ?? 0 }
 
-    /// The time of a tick after the subscription, or `nil` if there is no such tick.
+    /// Returns the time from the subscription to a tick, or `nil` if there is no such tick.
     ///
     /// Ticks are counted from 1.
     package func due(_ tick: Int64) -> Duration? {
@@ -38,10 +38,10 @@ package struct RecordedValues: Hashable, Sendable {
         return period * Int(round) + times[Int(place)]
     }
 
-    /// An upper limit that no recording reaches.
+    /// An upper limit for the number of repetitions, which no run reaches.
     private static let lastRound: Int64 = 1 << 31
 
-    /// The value of a tick.
+    /// Returns the value of a tick.
     func value(of tick: UInt64) -> [UInt8] {
         if tick == 0, let initial { return initial }
         return values[Int((tick == 0 ? 0 : tick - 1) % UInt64(values.count))]
@@ -51,12 +51,13 @@ package struct RecordedValues: Hashable, Sendable {
 /// A line of a recording.
 struct RecordedLine: Hashable, Sendable {
     var time: Duration
-    /// The name of the characteristic, as in `180D/2A37`.
+    /// The name of the characteristic, such as `180D/2A37`.
     var path: String
     var value: [UInt8]
 
-    /// Parses the lines of a file; throws the first problem as a sentence about the file, without its full
-    /// stop.
+    /// Parses the lines of a file; throws the first problem.
+    ///
+    /// The problem is a sentence about the file without its full stop.
     static func lines(of bytes: [UInt8]) throws(CSVColumn.Problem) -> [RecordedLine] {
         var lines: [RecordedLine] = []
         for (index, text) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -100,17 +101,17 @@ struct RecordedLine: Hashable, Sendable {
     }
 }
 
-/// `generate: recorded`: the values in a file, at their times.
+/// `generate: recorded`: the values in a file, which are sent at the recorded times.
 package struct RecordedDefinition: GeneratorDefinition {
     package static let name = "recorded"
 
     /// The file's name in the profile.
     var file: String
-    /// The value before the first sent one, or `nil` to use the first one.
+    /// The value before the first recorded one is sent, or `nil` to use the first one.
     var initial: [UInt8]?
     /// All lines of the file, before those of the characteristic are selected.
     var lines: [RecordedLine]
-    /// The characteristic's values.
+    /// The values of the characteristic, or `nil` until the names of the attributes are known.
     package internal(set) var values: RecordedValues?
 
     package var maximumLength: Int { max(values?.maximumLength ?? 0, initial?.count ?? 0) }
@@ -143,9 +144,9 @@ extension RecordedDefinition: DeclaredGenerator {
     }
 }
 
-// `generate: recorded`, when the names of the attributes are known
+// Completes `generate: recorded` after the names of the attributes are known.
 extension RecordedDefinition {
-    /// Gives each characteristic its own lines of a recording.
+    /// Selects the lines of a recording for each characteristic.
     static func complete(_ profile: inout Profile, _ reader: FormatReader) {
         let tree = profile.attributeTree
         for (index, service) in profile.services.enumerated() {

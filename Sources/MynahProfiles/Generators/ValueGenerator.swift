@@ -1,9 +1,10 @@
 /// A generator of a changing value.
 ///
-/// The bytes depend only on the tick and the inputs from the run, so a run can be repeated.
+/// The bytes depend only on the tick and on the parameters of the run, so runs are reproducible.
 public protocol ValueGenerator: Sendable {
-    /// The value at a tick; tick 0 is the start of the device, and the run's interval is the time between two
-    /// ticks.
+    /// Returns the value at a tick.
+    ///
+    /// Tick 0 is the start of the device, and the run's interval is the time between two ticks.
     func value(at tick: UInt64) -> [UInt8]
 }
 
@@ -16,10 +17,10 @@ public struct GeneratorRun: Hashable, Sendable {
     /// The start of the run's clocks, in seconds since 1970.
     public var start: Int64
 
-    /// 2026-01-01T00:00:00Z, the start of clocks in a reproducible run.
+    /// The start of clocks in a reproducible run: 2026-01-01T00:00:00Z.
     public static let repeatableStart: Int64 = 1_767_225_600
 
-    /// Makes the input of a generator.
+    /// Makes the parameters for a generator.
     public init(seed: UInt64, interval: Duration, start: Int64 = repeatableStart) {
         self.seed = seed
         self.interval = interval
@@ -27,7 +28,7 @@ public struct GeneratorRun: Hashable, Sendable {
     }
 }
 
-/// A generator's parameters in a profile, before a run gives it a seed.
+/// A generator's parameters in a profile, which do not include a seed.
 public protocol GeneratorDefinition: Sendable {
     /// The generator's name, as the value of `generate:`, or `fields` if the value is composed of fields.
     static var name: String { get }
@@ -37,11 +38,13 @@ public protocol GeneratorDefinition: Sendable {
     func makeGenerator(for run: GeneratorRun) -> any ValueGenerator
 }
 
-/// A definition that a profile can name and that parses its own keys; each is a line of `Generators.all`.
+/// A generator that a profile can name, and that parses its own keys.
+///
+/// `Generators.all` lists these generators.
 protocol DeclaredGenerator: GeneratorDefinition {
     /// The generator's keys.
     static var table: Section { get }
-    /// Parses the keys; `nil` after an issue was reported.
+    /// Parses the keys; returns `nil` after an issue was reported.
     static func read(_ fields: Fields, _ reader: FormatReader) -> Self?
 }
 

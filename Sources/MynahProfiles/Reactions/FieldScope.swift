@@ -2,13 +2,13 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// The names that a value can refer to: variables, and in a rule also the fields of the written value.
+/// The names to which a value can refer: variables, and in a rule also the fields of the written value.
 struct FieldScope {
     var variables = Variables()
-    /// The layout of the written value, or `nil` outside of rules and for an unknown layout.
+    /// The layout of the written value, or `nil` outside of rules and if the layout is not known.
     var layout: ValueLayout?
 
-    /// Example fields of a written value, which serve to check references to fields.
+    /// Example fields of a written value, with which references to fields are checked.
     var written: [NamedField] {
         guard let layout else { return [] }
         return layout.names.compactMap { name in

@@ -11,7 +11,7 @@ enum LinkRulesSection {
     static let pair = Field("pair", .sections("reaction"), doc: "The same, after a central has paired.")
     static let table = Section("onLink", what: "on", [connect, disconnect, pair])
 
-    /// Parses the rules, after the attributes to which they may refer are known.
+    /// Parses the rules; all attributes to which they may refer must be known.
     static func read(_ node: YAMLNode, into profile: inout Profile, _ reader: FormatReader) {
         guard profile.app == nil else {
             return reader.error(

@@ -2,9 +2,11 @@ package import MynahCore
 import MynahSupport
 package import MynahValues
 
-/// A rule for requests to a characteristic, or for links; only the first matching rule is carried out.
+/// A rule for requests to a characteristic, or for links.
+///
+/// If several rules match, only the first one is carried out.
 package struct Reaction: Hashable, Sendable {
-    /// The condition for the written value; a subscription has none.
+    /// The condition for the written value; a rule for subscriptions has none.
     package var match = ValueMatch()
     /// The conditions for variables.
     package var conditions: [VariableCondition] = []
@@ -12,9 +14,9 @@ package struct Reaction: Hashable, Sendable {
     package var changes: [Change] = []
     /// The values that the rule sends, in order.
     package var answers: [Answer] = []
-    /// The attributes whose current values the rule sends to their subscribers.
+    /// The attributes whose current values the rule sends to the subscribers.
     package var notified: [AttributeTree.Position] = []
-    /// The error with which the request is answered; the written value is then not stored.
+    /// The error with which the request is answered, or `nil` to accept it; a refused value is not stored.
     package var error: ATTError?
     /// `true` if the rule ends the link.
     package var disconnects = false
@@ -23,7 +25,7 @@ package struct Reaction: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether a matching write is stored: a rule with an error or an answer does not store it.
+    /// Whether a matching write is stored, which requires that the rule has neither an error nor an answer.
     package var storesValue: Bool { error == nil && answers.isEmpty }
 
     /// A constant number or text, or the name of a variable or a field.
@@ -45,9 +47,9 @@ package struct Reaction: Hashable, Sendable {
         /// The characteristic on which the answer is sent.
         package var target: AttributeTree.Position
         package var value: AnswerValue
-        /// The time between the response and the value.
+        /// The time from the write response to the value.
         package var delay: Duration
-        /// `true` if a value that is too long for the link is sent in pieces.
+        /// `true` to send a value that is too long for the link in pieces.
         package var isInPieces = false
     }
 }
@@ -69,7 +71,7 @@ package struct ValueMatch: Hashable, Sendable {
         }
     }
 
-    /// The bytes of the whole value, or `nil` for any.
+    /// The pattern of the whole value, or `nil` to match any value.
     package var bytes: BytePattern?
     package var conditions: [Condition] = []
 
@@ -97,7 +99,7 @@ extension ValueMatch.Condition {
 }
 
 extension FieldValue {
-    /// Whether a text is the field's value: its text, the name of its number, its Boolean value or its bytes.
+    /// Whether a text equals the field's text, the name of its number, its Boolean value or its bytes.
     fileprivate func isNamed(_ text: String) -> Bool {
         switch self {
         case .named(_, let name): name == text
@@ -109,7 +111,7 @@ extension FieldValue {
     }
 }
 
-/// The value of an answer: bytes, or fields that may come from variables and from the written value.
+/// The value of an answer: bytes, or fields that may refer to variables and to the written value.
 package struct AnswerValue: Hashable, Sendable {
     var form: Form
 
@@ -167,7 +169,7 @@ extension Reaction.Operand {
 }
 
 extension VariableValue {
-    /// Converts the value of a field, or returns `nil` if it is a list or not a number.
+    /// Converts the value of a field; returns `nil` if it is a list, or neither a number nor a text.
     init?(_ value: FieldValue) {
         switch value {
         case .text(let text): self = .text(text)

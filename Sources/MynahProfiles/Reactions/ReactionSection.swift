@@ -11,7 +11,7 @@ enum OnSection {
         doc: "The first rule whose when holds is carried out; it has neither match nor error.")
     static let table = Section("on", [write, subscribe])
 
-    /// Parses the rules of all characteristics, after the attributes to which they may refer are known.
+    /// Parses the rules of all characteristics; all attributes to which they may refer must be known.
     static func read(
         _ nodes: [AttributeTree.Position: YAMLNode], into profile: inout Profile,
         _ reader: FormatReader
@@ -61,7 +61,7 @@ enum OnSection {
         return rules
     }
 
-    /// Reports rules after one without a condition, because they are never reached.
+    /// Reports rules that are never reached, because they follow a rule without conditions.
     static func checkAreReached(_ rules: [Reaction], _ node: YAMLNode, _ reader: FormatReader) {
         let open = rules.firstIndex { $0.match == ValueMatch() && $0.conditions.isEmpty }
         guard let open, open + 1 < rules.count, case .sequence(let list) = node, list.count == rules.count
@@ -76,7 +76,7 @@ struct ReactionSection {
     /// The event to which a rule applies.
     enum Trigger {
         case write, subscribe
-        /// The beginning or the end of a link, or a pairing.
+        /// The beginning or end of a link, or a pairing.
         case link
     }
 
@@ -123,7 +123,7 @@ struct ReactionSection {
             {localName: Found}.
             """)
     static let table = Section("reaction", what: "a rule of on.write", [match, when] + effects)
-    /// The keys of rules for triggers without a value.
+    /// The keys of rules for subscriptions and links, which have no value.
     private static let valuelessTable = Section(
         "reaction", what: "a rule", [when, set, answer, notify, disconnect, advertise])
     private static let effects: [any DeclaredField] = [set, answer, notify, error, disconnect, advertise]
@@ -132,7 +132,7 @@ struct ReactionSection {
     let reader: FormatReader
     let profile: Profile
     let index: AttributeIndex
-    /// The characteristic that has the rules, or `nil` if the device has them.
+    /// The characteristic to which the rules belong, or `nil` if they are rules for links.
     var position: AttributeTree.Position?
     /// The names to which values can refer.
     var scope: FieldScope
@@ -246,7 +246,7 @@ struct ReactionSection {
         return .init(field: field.name, comparison: comparison, operand: operand)
     }
 
-    /// Parses a number, a name or a text of the field, or the name of a variable.
+    /// Parses a number, a name or a text that the field can have, or the name of a variable.
     private func operand(_ node: YAMLNode, _ field: FieldReader) -> ValueMatch.Condition.Operand? {
         let (name, shape) = (field.name, field.shape)
         guard let text = reader.text(node, name) else { return nil }
@@ -290,7 +290,7 @@ struct ReactionSection {
 
     private func answer(_ node: YAMLNode) -> Reaction.Answer? {
         guard case .mapping(let mapping) = node, mapping["value"] != nil || mapping["to"] != nil else {
-            // A value alone is sent on the rule's own characteristic.
+            // A value without a target is sent on the rule's own characteristic.
             guard let target = target(nil, at: node) else { return nil }
             return answerValue(node, for: target).map {
                 .init(target: target, value: $0, delay: .zero)
@@ -352,7 +352,7 @@ struct ReactionSection {
             .map { AnswerValue(form: .fields($0)) }
     }
 
-    /// Parses the characteristics whose values are sent: the rule's own (`now`), or those in a list.
+    /// Parses the characteristics whose values are sent: the rule's own for `now`, or those in a list.
     private func notified(_ node: YAMLNode) -> [AttributeTree.Position] {
         if node.scalar?.string == "now", trigger != .link { return target(nil, at: node).map { [$0] } ?? [] }
         if case .sequence = node {
@@ -391,19 +391,19 @@ enum AnswerSection {
 
 /// The length of the pieces in which a value is sent.
 enum ValuePieces: String, CaseIterable {
-    /// As many bytes as a notification can carry: ATT_MTU − 3.
+    /// The most bytes that a notification can carry: ATT_MTU − 3.
     case mtu
 }
 
 extension Kind<YAMLNode> {
-    /// Variables with their new values.
+    /// The format of a mapping from variables to their new values.
     static var changes: Kind {
         node("values by the names of variables", .map(to: .types("string", "number")))
     }
 }
 
 extension Kind<ATTError> {
-    /// An ATT error: its code, or its name as in `insufficientAuthorization`.
+    /// Makes the format of an ATT error: its code, or its name, such as `insufficientAuthorization`.
     static func attError(_ schema: @autoclosure @escaping @Sendable () -> Schema) -> Kind {
         Kind("name, or 1 to 255", schema()) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

@@ -3,7 +3,7 @@ package import MynahFaults
 import MynahSupport
 import MynahValues
 
-/// A comparison of a variable with a constant, as in `power > 200`.
+/// A comparison of a variable with a constant, such as `power > 200`.
 package struct VariableCondition: Hashable, Sendable {
     /// The variable's name.
     package var variable: String
@@ -37,8 +37,9 @@ extension [VariableCondition] {
         isEmpty || allSatisfy { $0.holds(variables) }
     }
 
-    /// Parses comparisons such as `unlocked == 1 and mode != "boot"`; reports an issue and returns an empty
-    /// list if they are invalid.
+    /// Parses comparisons such as `unlocked == 1 and mode != "boot"`.
+    ///
+    /// If they are invalid, reports an issue and returns an empty list.
     static func read(_ text: String, at node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> Self
     {
         let errorsBefore = reader.errorCount
@@ -57,7 +58,7 @@ extension [VariableCondition] {
         return reader.errorCount == errorsBefore ? conditions : []
     }
 
-    /// Splits a text at the words `and` that are not in quotation marks.
+    /// Splits a text at each word `and` that is not in quotation marks.
     private static func parts(of text: String) -> [String] {
         var (parts, isQuoted): ([[Substring]], Bool) = ([[]], false)
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -99,7 +100,7 @@ extension [VariableCondition] {
         return VariableCondition(name, comparison, .text(String(operand.dropFirst().dropLast())))
     }
 
-    /// Returns the message that a name is not a variable, with the names of the variables.
+    /// Returns the message for a name that is not a variable, which lists the variables.
     private static func problem(of name: String, _ scope: FieldScope) -> String {
         let known = scope.variables.names
         if scope.layout?.names.contains(name) == true {

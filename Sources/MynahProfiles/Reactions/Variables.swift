@@ -4,13 +4,13 @@ package import MynahSupport
 /// The value of a variable: a number or a text.
 package enum VariableValue: Hashable, Sendable {
     case number(Double)
-    /// A whole number that a `Double` cannot represent exactly; `whole` makes this case.
+    /// An integer that a `Double` cannot represent exactly; use `whole` to make a value.
     case integer(Int)
-    /// A whole number that is too large for an `Int`.
+    /// An integer that is too large for an `Int`.
     case unsigned(UInt64)
     case text(String)
 
-    /// Makes the value of a whole number.
+    /// Makes the value of an integer.
     package static func whole(_ integer: Int) -> VariableValue {
         Int(exactly: Double(integer)) == integer ? .number(Double(integer)) : .integer(integer)
     }
@@ -35,7 +35,7 @@ package enum VariableValue: Hashable, Sendable {
         }
     }
 
-    /// Converts a JSON value, or returns `nil` if it is neither a finite number nor text.
+    /// Converts a JSON value; returns `nil` if it is neither a finite number nor a text.
     package init?(_ json: JSON) {
         switch json {
         case .integer(let integer): self = .whole(integer)
@@ -46,7 +46,7 @@ package enum VariableValue: Hashable, Sendable {
         }
     }
 
-    /// The value as JSON; a whole number is written without a fraction.
+    /// The value as JSON; an integer is written without a fraction.
     package var json: JSON {
         switch self {
         case .number(let number): Int(exactly: number).map { .integer($0) } ?? .number(number)
@@ -57,7 +57,7 @@ package enum VariableValue: Hashable, Sendable {
     }
 }
 
-/// A device's variables, which rules, scenarios and tests change.
+/// A device's variables, which rules, scenarios and tests can change.
 package struct Variables: Hashable, Sendable {
     private var values: [String: VariableValue] = [:]
 
@@ -71,7 +71,7 @@ package struct Variables: Hashable, Sendable {
     /// The value of a variable, or `nil` if the profile has no variable with this name.
     package subscript(name: String) -> VariableValue? { values[name] }
 
-    /// Sets an existing variable; returns whether its value has changed.
+    /// Sets a variable; returns `true` if its value has changed, and `false` if there is no such variable.
     package mutating func set(_ name: String, to value: VariableValue) -> Bool {
         guard let old = values[name], old != value else { return false }
         values[name] = value

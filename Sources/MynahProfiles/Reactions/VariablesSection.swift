@@ -57,7 +57,7 @@ enum VariablesSection {
         return number(text, name, at: node, reader) ?? self.text(text, name, at: node, reader)
     }
 
-    /// Parses the number in a text, or returns `nil` if it is not a number.
+    /// Parses the number in a text; returns `nil` if the text is not a number.
     ///
     /// Reports a number that would be rounded.
     fileprivate static func number(
@@ -69,7 +69,7 @@ enum VariablesSection {
         return VariableValue(written: text)
     }
 
-    /// Checks the text of a variable; reports an issue and returns `nil` if it is too long.
+    /// Checks the text of a variable; reports an issue and returns `nil` if the text is too long.
     fileprivate static func text(
         _ text: String, _ name: String, at node: YAMLNode, _ reader: FormatReader
     ) -> VariableValue? {
@@ -84,9 +84,9 @@ enum VariablesSection {
 }
 
 extension VariableValue {
-    /// Returns why the number in a text would be rounded, as a sentence without its full stop.
+    /// Returns the reason that the number in a text would be rounded, as a sentence without its full stop.
     ///
-    /// Returns `nil` if it would not be rounded, or if the text is not a number.
+    /// Returns `nil` if the number would not be rounded, or if the text is not a number.
     package static func problem(of text: String) -> String? {
         let text = text.trimmed
         if let problem = WholeDigits.problem(of: text) { return problem }
@@ -109,14 +109,15 @@ extension WrittenNumber {
         WrittenNumber(text).flatMap { $0.unit == nil ? $0.exact : nil }
     }
 
-    /// The number without rounding.
+    /// The number, without rounding.
     private var exact: ExactNumber {
         integer.map { ExactNumber($0) } ?? unsigned.map { ExactNumber($0) } ?? ExactNumber(number)
     }
 }
 
 extension [Reaction.Change] {
-    /// Parses the variables that a rule or a step of a scenario sets, to constants or to names in the scope.
+    /// Parses the new values that a rule or a scenario step gives to variables: constants, or names in the
+    /// scope.
     static func read(_ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> [Reaction.Change] {
         let known = scope.variables.names
         return reader.members(node, "set").compactMap { key, value in

@@ -1,9 +1,9 @@
 import MynahCore
 
-/// An order comparison in a profile, such as `{">=": 60}`.
+/// A comparison by order in a profile, such as `{">=": 60}`.
 struct WrittenComparison {
     let comparison: Comparison
-    /// The position of the operator.
+    /// The node of the operator.
     let key: YAMLNode
     /// The value on the right side.
     let value: YAMLNode

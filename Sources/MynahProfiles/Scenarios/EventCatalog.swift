@@ -1,19 +1,19 @@
-/// The events of a device: for each, the part of a profile that it needs, and the fields that it can have.
+/// The events of a device, each with the part of a profile that it requires, and with its possible fields.
 ///
-/// The catalog is generated from `EventTable`. `check` uses it, because a step that waits for an impossible
-/// event would wait for ever.
+/// The catalog is generated from `EventTable`. `check` uses it, because a scenario step that waits for an
+/// impossible event would wait forever.
 package enum EventCatalog {
-    /// The part of a profile without which an event cannot happen.
+    /// The part of a profile that an event requires.
     enum Need: Hashable, Sendable {
         /// Every device can report the event.
         case nothing
-        /// The event cannot happen in a scenario.
+        /// The event cannot happen in a scenario, for this reason.
         case never(String)
         /// An app plays the device.
         case app
         /// The app has a background mode.
         case backgroundMode
-        /// The app has a restore identifier, or one of its central managers.
+        /// The app, or one of its central managers, has a restore identifier.
         case restoreIdentifier
         /// The app is a central.
         case central
@@ -25,11 +25,11 @@ package enum EventCatalog {
         case centralSubscription
         /// The app writes a characteristic of a device.
         case centralWrite
-        /// The device has an attribute that allows this use.
+        /// The device has an attribute that allows this kind of access.
         case attribute(AttributeUse)
 
-        /// Whether the event concerns an attribute of a device that the app connects to, and not the device's
-        /// own.
+        /// Whether the event concerns an attribute of a device to which the app connects, and not the app's
+        /// own device.
         var isOfCentral: Bool {
             switch self {
             case .central, .connection, .centralRead, .centralSubscription, .centralWrite: true
@@ -43,19 +43,18 @@ package enum EventCatalog {
         case any, read, write, update, indicate, ask
     }
 
-    /// An event.
     struct Entry: Sendable {
         let need: Need
         let fields: Set<String>
     }
 
-    /// The entry of an event, or `nil` if there is no event with this name.
+    /// Returns the entry of an event, or `nil` if there is no event with this name.
     static func entry(_ name: String) -> Entry? { entries[name] }
 
     /// The names of all events, in the order in which the documentation lists them.
     package static let names = EventTable.rows.map(\.name.rawValue)
 
-    /// The fields of an event, without the decoded fields of its value.
+    /// Returns the fields of an event, without the decoded fields of its value.
     package static func fields(of name: String) -> Set<String> { entries[name]?.fields ?? [] }
 
     private static let entries = Dictionary(

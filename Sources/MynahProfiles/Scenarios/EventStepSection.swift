@@ -2,7 +2,8 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Parses the steps `await` and `expect`, which wait for an event; their other keys are fields of the event.
+/// Parses the steps `await` and `expect`, which wait for an event; their other keys are fields of that
+/// event.
 struct EventStepSection {
     static let awaited = Field("await", .event, isRequired: true, doc: "The event.")
     static let expected = Field("expect", .event, isRequired: true, doc: "The event.")
@@ -18,9 +19,9 @@ struct EventStepSection {
         ]
     }
 
-    /// The schema for the event's fields.
+    /// Returns the schema for further keys, which are fields of the event.
     ///
-    /// Keys of other steps are not allowed as fields.
+    /// The keys of other steps are not allowed.
     private static func others(_ word: String) -> Schema.Others {
         let events = ["fault", "app", word]
         let words = Schema.words(StepSection.words.filter { !events.contains($0) })
@@ -82,7 +83,7 @@ struct EventStepSection {
 
     private typealias Event = (name: String, entry: EventCatalog.Entry)
 
-    /// Parses a field of an event, and converts it to the form of a match.
+    /// Parses a field of an event, and converts the field to the form of a match.
     private func field(
         _ key: YAMLNode, _ name: String, _ value: YAMLNode, of event: Event, _ step: String
     ) -> JSON? {
@@ -118,7 +119,7 @@ struct EventStepSection {
     }
 
     private func valuePattern(_ node: YAMLNode) -> JSON? {
-        // No bytes are a valid value.
+        // An empty value is valid.
         let pattern = node.scalar?.string == "" ? "" : reader.text(node, "value")
         guard let pattern else { return nil }
         guard BytePattern(pattern) != nil else {
@@ -149,7 +150,7 @@ struct EventStepSection {
             })
     }
 
-    /// Checks the names of the fields of a value, if the value's attribute is known.
+    /// Reports unknown fields of a value, if the layout of the value's attribute is known.
     private func checkFields(_ node: YAMLNode, of attribute: YAMLNode?, _ event: Event) {
         guard let text = attribute?.scalar?.string, let name = try? AttributeName(parsing: text),
             let layouts = scope.layouts(of: name, isOwn: !event.entry.need.isOfCentral)
@@ -169,7 +170,7 @@ struct EventStepSection {
         }
     }
 
-    /// Reports comparisons of a field that cannot hold in any layout of its value.
+    /// Reports comparisons that cannot hold in any layout of the value.
     private func checkCanHold(_ node: YAMLNode, _ field: String, _ shapes: [FieldRange]) {
         var comparisons = [(Comparison.equal, node)]
         if case .mapping(let mapping) = node {
@@ -201,7 +202,7 @@ struct EventStepSection {
         if let problem = problem(of: attribute, event) { reader.error(at: attribute, problem) }
     }
 
-    /// The reason that no such event of an attribute can happen, or `nil` if one can.
+    /// Returns the reason that no such event of this attribute can happen, or `nil` if one can.
     private func problem(of node: YAMLNode, _ event: Event) -> String? {
         guard let text = node.scalar?.string else { return nil }
         guard !text.hasPrefix("@") else {
@@ -219,7 +220,7 @@ struct EventStepSection {
             }
             let need = event.entry.need
             guard need.isOfCentral else {
-                // An event of the device's own attribute, though not of one in particular.
+                // For an event of any of the device's own attributes, only the name is checked.
                 if scope.isWhole { _ = try name.resolve(in: scope.tree) }
                 return scope.problem(with: need).map { never + $0 }
             }

@@ -1,7 +1,7 @@
 package import MynahSupport
 
 extension Profile {
-    /// Steps that the device plays, and the events that it expects in between: a test in a file.
+    /// A test in the profile: steps that the device carries out, and events that it expects in between.
     package struct Scenario: Hashable, Sendable {
         /// The scenario's name, which is unique in the profile.
         package var name: String
@@ -12,29 +12,28 @@ extension Profile {
     }
 }
 
-/// A step of a scenario.
 package struct ScenarioStep: Hashable, Sendable {
-    /// An effect of a step, or its condition.
+    /// The effect of a step, or the event that it waits for.
     package enum Action: Hashable, Sendable {
-        /// Wait for an event, without a time limit if `within` is `nil`.
+        /// Wait for an event, for at most `within`, or without a limit if that is `nil`.
         case await(ScenarioEvent, within: Duration?)
         /// Wait for an event, which must happen within this time.
         case expect(ScenarioEvent, within: Duration)
-        /// Waits.
+        /// Wait for this time.
         case after(Duration)
         /// Set variables, to constants or to other variables.
         case set([Reaction.Change])
         /// Turn a fault on or off.
         case fault(String, isOn: Bool)
-        /// Changes what the device advertises.
+        /// Change the advertising.
         case advertise(AdvertisingRequest)
-        /// Change the state of the app; the text is the word for the transition on the command line.
+        /// Change the state of the app; the text is the transition's word on the command line.
         case app(String)
-        /// Ends the scenario.
+        /// End the scenario.
         case end(isPass: Bool)
     }
 
-    /// The step as written, but on one line and without braces.
+    /// The step on one line, as written but without braces.
     package var text: String
     package var action: Action
 
@@ -44,8 +43,7 @@ package struct ScenarioStep: Hashable, Sendable {
 
 /// The description of the events that a step waits for.
 package struct ScenarioEvent: Hashable, Sendable {
-    /// The name of the event.
     package var name: String
-    /// The match as one JSON object, in the form of the control API.
+    /// The match for the event as one JSON object, in the form of the control API.
     package var match: JSON
 }

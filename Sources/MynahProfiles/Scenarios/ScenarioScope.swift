@@ -3,13 +3,13 @@ import MynahFaults
 import MynahSupport
 import MynahValues
 
-/// The device for which scenarios are declared.
+/// The device for which scenarios are written.
 struct ScenarioScope {
     let profile: Profile
     let tree: AttributeTree
-    /// Whether all attributes of the device are known; otherwise an unknown name may be valid.
+    /// `true` if all attributes of the device are known; otherwise, an unknown name may be valid.
     let isWhole: Bool
-    /// Whether all faults of the device are known.
+    /// `true` if all faults of the device are known.
     let hasAllFaults: Bool
 
     init(_ profile: Profile, isWhole: Bool, hasAllFaults: Bool) {
@@ -30,7 +30,7 @@ struct ScenarioScope {
 
     // MARK: Events
 
-    /// The reason that an event can never happen, or `nil` if it can.
+    /// Returns the reason that an event with this requirement can never happen, or `nil` if it can.
     func problem(with need: EventCatalog.Need) -> String? {
         switch need {
         case .nothing: nil
@@ -62,7 +62,7 @@ struct ScenarioScope {
         peripherals.contains(where: isThere) ? nil : "the app \(what)"
     }
 
-    /// The reason that an event of an attribute can never happen, or `nil` if it can.
+    /// Returns the reason that an event of a named attribute can never happen, or `nil` if it can.
     func problem(with need: EventCatalog.Need, of name: AttributeName) -> String? {
         let names: [AttributeName]
         let verb: String
@@ -82,12 +82,12 @@ struct ScenarioScope {
         return isUsed ? nil : "the app \(verb) no \(name.text)"
     }
 
-    /// The reason that an event of one of the device's own attributes can never happen, or `nil` if it can.
+    /// Returns the reason that an event of the device's own attribute can never happen, or `nil` if it can.
     func problem(with use: EventCatalog.AttributeUse, at position: AttributeTree.Position) -> String? {
         uses(at: position).contains(use) ? nil : "it does not have \(Self.property(use))"
     }
 
-    /// The property that an attribute needs for a kind of access.
+    /// Returns the words for the property that a kind of access requires.
     private static func property(_ use: EventCatalog.AttributeUse) -> String {
         switch use {
         case .any: "a property"
@@ -101,9 +101,10 @@ struct ScenarioScope {
 
     // MARK: Attributes
 
-    /// The layouts that the value of an attribute can have; empty if it has none.
+    /// Returns the possible layouts of an attribute's value; empty if it has none.
     ///
-    /// Returns `nil` if the attribute is not known. In events of a central, values have the SIG's layout.
+    /// Returns `nil` if the attribute is not known. For an attribute of another device, these are the SIG's
+    /// layouts.
     func layouts(of name: AttributeName, isOwn: Bool) -> [ValueLayout]? {
         guard isOwn else {
             return name.types.sorted { $0.description < $1.description }
@@ -117,7 +118,7 @@ struct ScenarioScope {
         return characteristic.layout.map { [$0] } ?? []
     }
 
-    /// The possible kinds of access to each attribute.
+    /// The possible kinds of access to each attribute, in attribute order.
     private var uses: [Set<EventCatalog.AttributeUse>] {
         profile.services.indices.flatMap { service in
             let characteristics = profile.services[service].characteristics
@@ -145,7 +146,7 @@ struct ScenarioScope {
         return uses
     }
 
-    /// The nearest name of a characteristic or descriptor of the device.
+    /// Returns the name of a characteristic or descriptor of the device that is nearest to a text.
     func nearest(to text: String) -> String? {
         var names: [String] = []
         for service in tree.services.indices {

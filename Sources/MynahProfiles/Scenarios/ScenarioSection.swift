@@ -78,15 +78,15 @@ struct StepSection {
     static let end = Field(
         "end", called: "result", Kind<ScenarioResult>.word, isRequired: true,
         doc: "Ends the scenario with this result.")
-    /// The tables of steps that do not wait for an event, by their first keys.
+    /// The tables of keys of the steps that do not wait for an event.
     static let plainTables: [Section] = [[after], [set], [fault, off], [advertise], [app], [end]].map {
         fields in
         Section("step", what: "a step with \(fields.first?.name ?? "")", fields)
     }
-    /// The keys that begin a step, of which each step has exactly one.
+    /// The words with which steps begin; each step has exactly one of them.
     static let words = EventStepSection.words + plainTables.compactMap(\.keys.first)
 
-    /// The schema of a step; a step that waits for an event also has fields of the event.
+    /// The schema of a step; a step that waits for an event also has fields of that event.
     static var schema: Schema {
         .oneOf((EventStepSection.tables + plainTables).map(\.schema))
             .described("A step: one of \(words.joined(separator: ", "))")
@@ -95,7 +95,7 @@ struct StepSection {
     let reader: FormatReader
     let scope: ScenarioScope
 
-    /// Parses a step, or returns `nil` if something in it is invalid.
+    /// Parses a step; returns `nil` if a part of it is invalid.
     func read(_ node: YAMLNode) -> ScenarioStep? {
         guard case .mapping(let mapping) = node else {
             reader.error(
@@ -122,7 +122,7 @@ struct StepSection {
         return ScenarioStep(text: Self.text(mapping), action: action)
     }
 
-    /// The table of the step for the first known word among `words`.
+    /// Returns the table of the step that the first known word in `words` begins.
     private static func table(of words: [String]) -> Section? {
         for word in words {
             if let table = plainTables.first(where: { $0.keys.first == word }) { return table }
@@ -130,7 +130,7 @@ struct StepSection {
         return nil
     }
 
-    /// The step on one line, in the form in which a person would write it.
+    /// Returns the step on one line, as a person would write it.
     private static func text(_ node: YAMLNode.Mapping) -> String {
         node.map { "\($0.key.scalar?.string ?? ""): \(text($0.value))" }.joined(separator: ", ")
     }
@@ -185,7 +185,7 @@ struct StepSection {
     }
 }
 
-/// The result of a scenario.
+/// The result with which a step ends a scenario.
 enum ScenarioResult: String, CaseIterable {
     case pass
     case fail

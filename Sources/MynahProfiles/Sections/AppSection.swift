@@ -39,7 +39,7 @@ enum AppSection {
         doc: "The connection latency that it asks a central for which subscribes; left out: none.")
     static let channel = Field(
         "channel", .section("channel"), doc: "The L2CAP channel that it publishes; left out: none.")
-    // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
+    // iOS 7 introduced state preservation. Later changes are known up to the current version.
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version.")
     static let foregroundInterval = Field(
         "foregroundInterval", .advertisingInterval,
@@ -105,7 +105,7 @@ enum AppSection {
         return app
     }
 
-    /// Reports events after which this version of iOS does not relaunch a restorable app, although another
+    /// Reports events after which this version of iOS does not relaunch a restorable app, but another
     /// version does.
     static func checkRelaunch(
         of app: Profile.App, at mark: SourceMark?, _ centrals: [Profile.Central], _ reader: FormatReader
@@ -128,7 +128,7 @@ enum AppSection {
 
     /// Reports features that an app with AccessorySetupKit cannot use.
     ///
-    /// The version of iOS may be that of its phone.
+    /// The version of iOS may have been set in the section of the phone.
     static func checkAccessorySetup(
         of app: Profile.App, hasCentral: Bool, hasServices: Bool, _ reader: FormatReader
     ) {
@@ -179,9 +179,9 @@ enum AppSection {
 }
 
 extension Kind<String> {
-    /// The identifier of a manager for state preservation.
+    /// The format of a manager's identifier for state preservation.
     ///
-    /// An invalid identifier is reported, but still used.
+    /// An invalid identifier is reported, but used anyway.
     static var restoreIdentifier: Kind {
         Kind("text", .ref("text")) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

@@ -19,7 +19,7 @@ enum DescriptorSection {
     static func read(_ node: YAMLNode, _ reader: FormatReader) -> Profile.Descriptor? {
         guard let fields = reader.fields(node, table) else { return nil }
         let uuid = uuid(fields, reader)
-        // Without a valid UUID the other keys are still checked.
+        // The other keys are checked even if the UUID is invalid.
         var result = Profile.Descriptor(
             uuid: uuid ?? BluetoothUUID(0 as UInt16), properties: .read, permissions: .open, value: [],
             maximumLength: GATT.maximumValueLength, mark: fields.mark, marks: fields.marks)

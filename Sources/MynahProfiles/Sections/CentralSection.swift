@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The section `central:`, with one manager of an app or a list of several.
+/// The section `central:`, with one central manager of an app, or a list of several.
 struct CentralSection {
     static let restoreIdentifier = Field(
         "restoreIdentifier", .restoreIdentifier, doc: "Opts in to state preservation under this name.")
@@ -36,7 +36,7 @@ struct CentralSection {
     }
 
     let app: Profile.App
-    /// The identifiers of the app's other managers, which cannot be used again.
+    /// The restore identifiers of the app's other managers; identifiers must be unique.
     private var taken: Set<String>
 
     static func read(
@@ -98,7 +98,7 @@ struct CentralSection {
         return central
     }
 
-    /// Parses the ways to connect again: one after the other, and those in a list at once.
+    /// Parses the ways to connect again: stages, which are a way or a list of ways.
     private static func reconnect(
         _ node: YAMLNode, hasScan: Bool, _ reader: FormatReader
     ) -> [[ReconnectWay]] {

@@ -1,7 +1,7 @@
 import MynahCore
 
-/// The section `channel:` of an app, which publishes a channel, or of a peripheral, to which the app opens
-/// one.
+/// The section `channel:` of an app, which publishes the channel, or of a peripheral, to which the app opens
+/// it.
 enum ChannelSection {
     static let psm = Field(
         "psm", .characteristic, missing: "a channel needs psm, the characteristic that has its PSM",
@@ -14,7 +14,7 @@ enum ChannelSection {
     static let table = Section("channel", [psm, encrypted, send])
     static let openedTable = Section("openedChannel", what: "a channel", [psm, send])
 
-    /// Parses a channel that an app publishes, or with `table: openedTable` one that it opens.
+    /// Parses a channel that an app publishes, or one that the app opens if `table` is `openedTable`.
     static func read(
         _ node: YAMLNode, _ reader: FormatReader, table: Section = Self.table
     ) -> Profile.Channel? {
@@ -29,7 +29,7 @@ enum ChannelSection {
             psm: name, isEncrypted: fields.read(encrypted) ?? false, greeting: greeting)
     }
 
-    /// Reports that no readable characteristic of an app holds the PSM of its channel.
+    /// Reports an error if no readable characteristic of the app contains the PSM of its channel.
     static func check(
         _ channel: Profile.Channel, of profile: Profile, at mark: SourceMark, _ reader: FormatReader
     ) {

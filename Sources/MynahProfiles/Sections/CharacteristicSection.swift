@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// The words for sending values without a subscription.
+/// The words for sending values to centrals without a subscription.
 enum SubscriptionWord: String, CaseIterable {
     case none, always
 
@@ -54,20 +54,20 @@ struct CharacteristicSection {
             descriptors,
         ])
 
-    /// The characteristic.
+    /// The characteristic as parsed so far.
     private var result: Profile.Characteristic
     private let fields: Fields
     private var reader: FormatReader { fields.reader }
     /// The UUID, or `nil` if it is missing or invalid.
     private let uuid: BluetoothUUID?
 
-    /// Parses a characteristic; its rules are parsed after all attributes are known.
+    /// Parses a characteristic, and returns its rules, which are parsed when all attributes are known.
     static func read(
         _ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader
     ) -> (characteristic: Profile.Characteristic, rules: YAMLNode?)? {
         guard let fields = reader.fields(node, table) else { return nil }
         let uuid = fields.read(uuid)
-        // Without a valid UUID the other keys are still checked.
+        // The other keys are checked even if the UUID is invalid.
         var section = CharacteristicSection(fields, uuid)
         section.read(scope)
         return uuid == nil ? nil : (section.result, fields[on])
@@ -89,7 +89,7 @@ struct CharacteristicSection {
             result.permissions = PermissionsSection.read(
                 node, of: .characteristic, with: result.properties, reader)
         }
-        // Fields may have the layout that belongs to the UUID.
+        // A value written as fields may use the known layout for the UUID.
         if let node = fields[Self.value],
             uuid != nil || !FieldsSection.isTyped(node) || FieldsSection.hasLayout(node)
         {
@@ -127,7 +127,7 @@ struct CharacteristicSection {
         }
         let errorsBefore = reader.errorCount
         let words = fields.read(Self.properties) ?? []
-        // An unknown property may be any one, so all are assumed: no rule then reports a missing one.
+        // If a property is invalid, all properties are assumed, so that no check reports a missing one.
         guard reader.errorCount == errorsBefore else { return CharacteristicProperties(rawValue: 0x1FF) }
         if words.isEmpty { reader.error(at: node, "\(name) needs at least one property") }
         return CharacteristicProperties(words)
@@ -183,7 +183,7 @@ struct CharacteristicSection {
         return asked
     }
 
-    /// The reason that a test can never be asked to answer a kind of request, or `nil` if it can.
+    /// The reason that no request of this kind can be passed to a test, or `nil` if one can.
     private func problem(of access: AskedAccess, _ word: String) -> String? {
         let properties = result.properties
         let error: ATTError?
@@ -236,12 +236,15 @@ struct CharacteristicSection {
         }
     }
 
-    /// Reports a descriptor that is declared twice, and the property `writableAuxiliaries` without a writable
-    /// user description (Vol 3, Part G, 3.3.3.1 and 3.3.3.2).
+    /// Reports a descriptor that is declared twice.
+    ///
+    /// Also reports the property `writableAuxiliaries` if there is no writable user description (Vol 3, Part
+    /// G, 3.3.3.1 and 3.3.3.2).
     private func checkAuxiliaries() {
         var seen: Set<BluetoothUUID> = []
         for descriptor in result.descriptors {
-            // Of the presentation formats there may be several, and nobody says so of one's own.
+            // There may be several presentation formats, and the specification does not limit custom
+            // descriptors.
             let isOnce = [GATT.userDescription, "2905"].contains(descriptor.uuid)
             if !seen.insert(descriptor.uuid).inserted, isOnce {
                 reader.error(
@@ -261,7 +264,7 @@ struct CharacteristicSection {
 }
 
 extension Fields {
-    /// Reports a value of a characteristic or a descriptor that is longer than its maximum length.
+    /// Reports a value of a characteristic or a descriptor that exceeds its maximum length.
     func checkLength(_ count: Int, _ maximum: Int, _ reader: FormatReader) {
         guard count > maximum else { return }
         let isSaid = self[CharacteristicSection.maxLength] != nil
@@ -272,7 +275,7 @@ extension Fields {
 }
 
 extension Kind<[PlacedWord]> {
-    /// The properties of a characteristic or a descriptor.
+    /// Makes the format of the properties of a characteristic or a descriptor.
     static func properties(_ names: [String]) -> Kind {
         .words(names, each: "property", atLeast: 1) { "the property \($0) is repeated" }
     }

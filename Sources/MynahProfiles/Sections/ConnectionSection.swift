@@ -29,7 +29,8 @@ enum ConnectionSection {
         doc: "The longest interval.")
     static let intervals = Section("intervals", what: "an interval", [min, max])
 
-    /// Parses a range of connection parameters; reports one that a device cannot request, and returns `nil`.
+    /// Parses a range of connection parameters; reports a range that a device cannot request, and returns
+    /// `nil`.
     static func read(
         _ node: YAMLNode, isApp: Bool, _ reader: FormatReader
     ) -> Profile.ParameterRequest? {
@@ -86,7 +87,8 @@ enum ConnectionSection {
 }
 
 extension FormatReader {
-    /// The number of units in a duration, or `nil` if it is not a whole number, which is reported.
+    /// Returns the number of units in a duration; reports a number that is not an integer, and returns
+    /// `nil`.
     fileprivate func count(
         of unit: Duration, in duration: Duration, _ what: String, at node: YAMLNode?
     ) -> UInt16? {

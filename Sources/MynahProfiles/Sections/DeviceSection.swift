@@ -34,7 +34,9 @@ struct DeviceSection {
 }
 
 extension Kind<UInt16> {
-    /// A GAP appearance: its number or its SIG name; 0 if it is neither, which is reported.
+    /// The format of a GAP appearance: its number or its SIG name.
+    ///
+    /// Anything else is reported, and the value is then 0.
     static var appearance: Kind {
         Kind(
             "a name of the SIG's, or 0 to 65535",
@@ -84,7 +86,7 @@ struct SecuritySection {
         io = usual
         keySize = fields.read(Self.keySize)
         if fields[Self.io] != nil {
-            // Of a wrong word, nothing is known.
+            // The other keys cannot be checked against an unknown capability.
             guard let read = fields.read(Self.io) else { return }
             io = read
         }
@@ -98,7 +100,8 @@ struct SecuritySection {
 }
 
 extension Kind<UInt32> {
-    /// A passkey of six digits, which may begin with zeros (Core Specification, Vol 3, Part H, 2.3.5.3).
+    /// The format of a passkey of up to six digits, with or without leading zeros (Core Specification, Vol
+    /// 3, Part H, 2.3.5.3).
     fileprivate static var passkey: Kind {
         let digits = Schema.types("integer", "string", pattern: "^[0-9]{1,6}$").with([
             .init("minimum", .integer(0)), .init("maximum", .integer(999_999)),

@@ -1,17 +1,17 @@
-/// Orders services so that included services come before those that include them; otherwise the order of the
-/// file is kept.
+/// Orders services so that included services come before those that include them.
 ///
-/// Services with the same UUID keep the order of the file, so that `180F~2` is the same service in the file
-/// and on the air.
+/// Otherwise, the order of the file is kept. Services with the same UUID always keep it, so that `180F~2` is
+/// the same service in the file and on the air.
 struct IncludeOrder {
     private enum State { case open, entered, placed }
 
     let targets: [[Int]]
-    /// The services that must come before each service: the previous one with the same UUID, and the included
-    /// ones.
+    /// For each service, the services that must come before it.
+    ///
+    /// These are the previous service with the same UUID, and the included services.
     private let earlier: [[Int]]
     private(set) var order: [Int] = []
-    /// The services of a cycle if one was found; the first one is repeated at the end.
+    /// The services of a cycle that was found, with the first one repeated at the end, or an empty list.
     private(set) var cycle: [Int] = []
     private var states: [State]
 
@@ -21,9 +21,9 @@ struct IncludeOrder {
         states = Array(repeating: .open, count: targets.count)
     }
 
-    /// Adds a service after all that must come before it; returns `false` if there is a cycle.
+    /// Places a service after all services that must come before it; returns `false` if there is a cycle.
     ///
-    /// This is not recursive, because a chain of services can be longer than the stack allows.
+    /// The function is not recursive, because a chain of services can be longer than the stack allows.
     mutating func place(_ index: Int) -> Bool {
         var way: [(service: Int, next: Int)] = []
         func enter(_ service: Int, _ order: inout IncludeOrder) {

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// An entry of the section `peripherals:`, for one device of a central manager.
+/// An entry of the section `peripherals:`, which describes one device of a central manager.
 enum PeripheralSection {
     typealias Peripheral = Profile.Central.Peripheral
 
@@ -114,7 +114,7 @@ enum ConnectSection {
         "connect",
         [notifyOnConnection, notifyOnDisconnection, notifyOnNotification, startDelay, autoReconnect])
 
-    /// Parses the options of the connection; returns `nil` for `never`.
+    /// Parses the options of the connection; returns `nil` if the value is `never`.
     static func read(_ node: YAMLNode, of app: Profile.App, _ reader: FormatReader) -> ConnectOptions? {
         if node.scalar?.string == "never" { return nil }
         var connection = ConnectOptions()
@@ -203,7 +203,7 @@ extension Kind<Int> {
 }
 
 extension Kind<AttributeName> {
-    /// The name of a characteristic of another device.
+    /// The format of a name of a characteristic of another device.
     static var characteristic: Kind {
         Kind("characteristic", .ref("attributeName")) { node, what, reader in
             guard let text = reader.text(node, what) else { return nil }

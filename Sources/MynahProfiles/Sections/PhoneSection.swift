@@ -9,7 +9,7 @@ enum PhoneSection {
     /// The default model of a phone.
     static let usualModel = "iPhone15,2"
 
-    // In UTF-8, so that its folder in a state directory has a name of its own.
+    // In bytes of UTF-8, because the name is used for a folder in a state directory.
     private static let longestName = 64
 
     static let name = Field(
@@ -26,7 +26,7 @@ enum PhoneSection {
     static let iOS = Field("iOS", .integer(7...99), doc: "iOS's major version, as in app.")
     static let batteryLevel = Field(
         "batteryLevel", .integer(0...100), doc: "Its battery level, in percent; left out: 100.")
-    // The bounds of the Core Specification Supplement, Part A, 1.5.
+    // The limits of the Core Specification Supplement, Part A, 1.5.
     static let txPower = Field(
         "txPower", .integer(-127...20),
         doc: "The TX power level that it advertises, in dBm; left out: none. 12 was captured.")
@@ -86,7 +86,7 @@ enum PhoneSection {
         return phone
     }
 
-    /// Parses the name; returns `false` if the name is missing or invalid.
+    /// Parses the phone's name; returns `false` if the name is missing or invalid.
     private static func readName(
         into phone: inout Profile.PhoneDescription, _ fields: Fields, _ reader: FormatReader
     ) -> Bool {
@@ -108,10 +108,9 @@ enum PhoneSection {
         return true
     }
 
-    /// Combines the settings of the app and the phone; a profile may write the version of iOS in either
-    /// section.
+    /// Combines the settings of the app and the phone; the version of iOS may be in either section.
     ///
-    /// The TX power and the Nearby Info belong to the phone, and appear in its app's advertisement.
+    /// The TX power and the Nearby Info belong to the phone, but appear in its app's advertisement.
     static func merge(
         _ phone: Profile.PhoneDescription?, into app: inout Profile.App?, _ reader: FormatReader
     ) {
@@ -127,7 +126,7 @@ enum PhoneSection {
 }
 
 extension PhoneSection {
-    /// Reports when the Nearby Info is advertised, and the assumptions about that.
+    /// Adds notes about the times at which the Nearby Info is advertised, and about the related assumptions.
     private static func note(
         _ phone: Profile.PhoneDescription?, _ app: Profile.App?, _ reader: FormatReader
     ) {
@@ -275,8 +274,9 @@ enum PhoneMediaSection {
 }
 
 extension Kind<String> {
-    /// The format of a text on a phone; its length is in bytes, and only with `hasLines` it may contain line
-    /// breaks.
+    /// Makes the format of a text on a phone; `bytes` is its length in UTF-8.
+    ///
+    /// Only with `hasLines` may the text contain line breaks.
     fileprivate static func phoneText(
         _ bytes: ClosedRange<Int>, hasLines: Bool = false, isName: Bool = false
     ) -> Kind {
@@ -300,7 +300,7 @@ extension Kind<String> {
 }
 
 extension Kind<Int64> {
-    /// A date and a time, converted to seconds since 1970.
+    /// The format of a date and time, which is converted to seconds since 1970.
     fileprivate static var dateTime: Kind {
         parsed(
             "date and time", .types("string"), shape: "a date and a time, as in 2026-01-31T12:00:00",

@@ -81,7 +81,7 @@ enum ProfileSection {
         var app = fields[app].map { AppSection.read($0, isCentral: fields[central] != nil, reader) }
         let phone = fields[phone].flatMap { PhoneSection.read($0, isApp: app != nil, reader) }
         PhoneSection.merge(phone, into: &app, reader)
-        // Values name them.
+        // Variables come first, because values can refer to them.
         let variables = fields[variables].map { VariablesSection.read($0, reader) } ?? Variables()
         let scope = FieldScope(variables: variables)
         let advertising = fields[advertising].flatMap {
@@ -136,8 +136,9 @@ enum ProfileSection {
         return profile
     }
 
-    /// Reports rules for sending values that are only for accessories: iOS adds the descriptor 0x2902 itself,
-    /// sends only to subscribers, and cuts values.
+    /// Reports rules for sending values that only accessories can have.
+    ///
+    /// For an app, iOS adds the descriptor 0x2902, sends values only to subscribers, and cuts long values.
     private static func checkUpdates(_ services: [Profile.Service], _ reader: FormatReader) {
         for characteristic in services.flatMap(\.characteristics) {
             let marks = characteristic.marks
@@ -155,7 +156,7 @@ enum ProfileSection {
         }
     }
 
-    /// Reports services that iOS keeps for itself, and so refuses to publish for an app.
+    /// Reports services that iOS reserves, and therefore refuses to publish for an app.
     private static func warnOfReserved(_ services: [Profile.Service], _ reader: FormatReader) {
         for service in services {
             guard let reserved = AppleServices.reserved(service.uuid) else { continue }
@@ -182,8 +183,10 @@ enum ProfileSection {
             """)
     }
 
-    /// Reports a restore identifier of `app` that has no effect: it belongs to the peripheral manager, which
-    /// the profile does not have or which iOS does not preserve.
+    /// Reports a restore identifier of `app` that has no effect.
+    ///
+    /// The identifier is that of the peripheral manager, which the profile may not have, or iOS may not
+    /// preserve.
     private static func warnOfIdentifier(_ profile: Profile, _ app: Profile.App, _ reader: FormatReader) {
         guard app.restoreIdentifier != nil else { return }
         let mark = app.marks[AppSection.restoreIdentifier.name] ?? .start
@@ -204,7 +207,7 @@ enum ProfileSection {
         }
     }
 
-    /// `device` and `security`.
+    /// Parses the sections `device` and `security`.
     private static func identity(
         _ fields: Fields, name: String?, _ marks: inout [String: SourceMark], _ reader: FormatReader
     ) -> (identity: DeviceIdentity, passkey: UInt32?) {
@@ -238,7 +241,7 @@ enum ProfileSection {
 
     private static func checkDeviceName(_ name: String, at node: YAMLNode?, _ reader: FormatReader) {
         let count = name.utf8.count
-        // A key without any value has been reported already.
+        // A key without a value was already reported.
         if name.isEmpty, let scalar = node?.scalar, !scalar.isPlain {
             reader.error(at: node, "the device's name is empty; phones show it")
         }
@@ -251,7 +254,7 @@ enum ProfileSection {
 }
 
 extension Profile {
-    /// Parses the limits for an accessory's links.
+    /// Parses the limits for the links of an accessory.
     fileprivate mutating func takeLimits(_ fields: Fields, _ reader: FormatReader) {
         typealias Keys = ProfileSection
         for (key, choice) in [(Keys.centrals, "how many centrals it takes"), (Keys.mtu, "the ATT_MTU")] {
@@ -264,7 +267,7 @@ extension Profile {
 }
 
 extension Kind<Void> {
-    /// The version of the format; there is only one.
+    /// The format of the key `mynah`: the version of the profile format, of which there is only one.
     fileprivate static var version: Kind {
         Kind("`1`", .constants([.integer(1), "1"])) { node, what, reader in
             guard let text = reader.text(node, what), text != "1" else { return }

@@ -42,8 +42,9 @@ struct ServicesSection {
     /// The default number of records of a glucose meter.
     static let usualRecords = 10
 
-    /// The schema of a service, which has its own UUID, or uses a shipped service and may then have fewer
-    /// keys.
+    /// The schema of a service.
+    ///
+    /// The service has its own UUID, or it uses a shipped service, and then requires fewer keys.
     static var schema: Schema {
         let needsProperties = Schema.ref("characteristic").with(Schema.required(["properties"]).members)
         let whole = Field("characteristics", .node("", .list(of: needsProperties)), doc: characteristics.doc)
@@ -54,7 +55,7 @@ struct ServicesSection {
         ])
     }
 
-    /// The services in an order in which included ones come first, and the rules of their characteristics.
+    /// The services with included ones first, and the rules of their characteristics.
     struct Result {
         var services: [Profile.Service] = []
         var rules: [AttributeTree.Position: YAMLNode] = [:]
@@ -64,7 +65,7 @@ struct ServicesSection {
     private struct Entry {
         var service: Profile.Service
         var includes: [YAMLNode]
-        /// The nodes of the rules of the service's characteristics.
+        /// The nodes of the rules, each with the index of its characteristic.
         var reactions: [(characteristic: Int, node: YAMLNode)] = []
     }
 
@@ -90,8 +91,10 @@ struct ServicesSection {
         self.scope = scope
     }
 
-    /// Reports services that need too many handles: a handle has 16 bits, and the radio's own services use
-    /// some (Core Specification, Vol 3, Part F, 3.2.2).
+    /// Reports services that need too many handles.
+    ///
+    /// A handle has 16 bits, and the radio's own services use some (Core Specification, Vol 3, Part F,
+    /// 3.2.2).
     private static func checkHandles(
         of services: [Profile.Service], at node: YAMLNode, _ reader: FormatReader
     ) {
@@ -144,7 +147,7 @@ struct ServicesSection {
     ) {
         service.behavior = fields.read(behavior)
         if let name = service.behavior, !service.suits(name) {
-            // Of a service that is used it may be left out.
+            // The profile may have omitted the characteristic from a service that it uses.
             service.behavior = nil
             if fields[use] == nil {
                 reader.warning(
@@ -166,8 +169,7 @@ struct ServicesSection {
 
     // MARK: Includes
 
-    /// Resolves the included services of each service, and orders the services so that included ones come
-    /// first.
+    /// Resolves the included services of each service, and orders the services with included ones first.
     private func ordered() -> Result {
         let services = entries.map(\.service)
         var targets: [[Int]] = Array(repeating: [], count: services.count)
@@ -200,7 +202,7 @@ struct ServicesSection {
         return result(walk.order, targets: targets)
     }
 
-    /// The services in a new order.
+    /// Returns the services in a new order.
     private func result(_ order: [Int], targets: [[Int]]) -> Result {
         let position = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
         var result = Result()
@@ -235,8 +237,9 @@ struct ServicesSection {
             at: mark, "a service cannot include itself, and \(names.joined(separator: " includes "))")
     }
 
-    /// Resolves the service that an include names: a UUID or the SIG's name, with `~N` if the file has
-    /// several of it.
+    /// Resolves the service that an include names.
+    ///
+    /// The name is a UUID or a SIG name, with `~N` if the file has several such services.
     private static func includedService(
         _ node: YAMLNode, in positions: [BluetoothUUID: [Int]], _ reader: FormatReader
     ) -> Int? {
@@ -266,7 +269,7 @@ struct ServicesSection {
 }
 
 extension Profile.Service {
-    /// `true` if the service has the characteristic that a behavior needs.
+    /// Whether the service has the characteristic that a behavior requires.
     fileprivate func suits(_ behavior: ServiceBehaviorName) -> Bool {
         let needed: CharacteristicProperties = behavior.isSent ? [.indicate] : .anyWrite
         return characteristics.contains {

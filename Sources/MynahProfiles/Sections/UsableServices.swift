@@ -1,7 +1,9 @@
 import MynahCore
 
-/// The services that a profile can use: each is the first service of the shipped profile of its name, or one
-/// of the profile `proximity`, which is used as a whole too.
+/// The shipped services that a profile can use.
+///
+/// A name refers to the first service of the shipped profile with that name. The services of the profile
+/// `proximity` can be used one by one or all together.
 struct UsableServices {
     static let names =
         [
@@ -15,16 +17,16 @@ struct UsableServices {
     private static let proximity = "proximity"
     private static let partsOfProximity = ["link-loss", "immediate-alert", "tx-power"]
 
-    /// The services of the profiles that were used, by the names of these.
+    /// The service nodes of the shipped profiles that were used so far, by the names of the profiles.
     private var nodes: [String: [YAMLNode]] = [:]
 
-    /// The shipped profile that has the services of a name, and their places in it.
+    /// Returns the shipped profile for a name, and the indices of the services in that profile.
     static func places(of name: String) -> (template: String, places: Range<Int>) {
         if let part = partsOfProximity.firstIndex(of: name) { return (proximity, part..<part + 1) }
         return (name, 0..<(name == proximity ? partsOfProximity.count : 1))
     }
 
-    /// The YAML of a service; of several for `proximity`, and of none if there is none of the name.
+    /// Returns the nodes of the named services: several for `proximity`, and none for an unknown name.
     private mutating func nodes(named name: String) -> ArraySlice<YAMLNode> {
         let (template, places) = Self.places(of: name)
         if nodes[template] == nil, let text = ProfileTemplates.text(named: template),
@@ -37,7 +39,9 @@ struct UsableServices {
         return all[places.clamped(to: all.indices)]
     }
 
-    /// The fields of a service, with those of the service that it uses; of each of them if it uses several.
+    /// Returns the fields of a service, combined with those of the shipped services that it uses.
+    ///
+    /// There is one element for each used service, or one if the service uses none.
     mutating func fields(_ node: YAMLNode, _ reader: FormatReader) -> [Fields] {
         guard let own = reader.fields(node, ServicesSection.table) else { return [] }
         guard own[ServicesSection.use]?.scalar?.string == Self.proximity else {
@@ -53,7 +57,7 @@ struct UsableServices {
         return nodes(named: Self.proximity).compactMap { fields(own, $0, reader) }
     }
 
-    /// The fields of a service, with those of a service that it uses, or with those of the one that it names.
+    /// Returns the fields of a service, combined with those of `used`, or else of the service that it names.
     private mutating func fields(_ own: Fields, _ used: YAMLNode?, _ reader: FormatReader) -> Fields? {
         guard let use = own[ServicesSection.use] else {
             if own[ServicesSection.omit] != nil {
@@ -63,7 +67,7 @@ struct UsableServices {
             }
             return own
         }
-        // A problem in a used part is reported at its `use`.
+        // A problem in the shipped service is reported at the key `use`.
         guard let name = own.read(ServicesSection.use),
             let used = (used ?? nodes(named: name).first)?.moved(to: use.mark),
             let fields = reader.fields(used, ServicesSection.table)
@@ -107,7 +111,7 @@ struct UsableServices {
         characteristics.removeAll { characteristicUUID($0).map(omitted.contains) ?? false }
     }
 
-    /// The characteristics of the used service, changed by the profile's own keys, and then the additional
+    /// Returns the used service's characteristics, changed by the profile's own, and then the additional
     /// ones.
     private static func merged(_ own: [YAMLNode], into used: [YAMLNode]) -> [YAMLNode] {
         var characteristics = used
@@ -119,7 +123,7 @@ struct UsableServices {
                 characteristics.append(node)
                 continue
             }
-            // Another one of the same UUID is new.
+            // A second characteristic with the same UUID is an additional one.
             open[place] = nil
             let keys = written.compactMap { $0.key.scalar?.string }
             let rest = other.filter { !keys.contains($0.key.scalar?.string ?? "") }
@@ -130,7 +134,7 @@ struct UsableServices {
 }
 
 extension Fields {
-    /// These fields, and those of `other` that are missing here; `value` becomes the value of `key`.
+    /// Returns these fields with those of `other` that are missing here, and with `value` for `key`.
     fileprivate func merged(into other: Fields, _ key: String, _ value: YAMLNode) -> Fields {
         let more = other.entries.filter { self[$0.key] == nil }
         let mark = entries.first { $0.key == key }?.mark ?? more.first { $0.key == key }?.mark
@@ -141,7 +145,7 @@ extension Fields {
 }
 
 extension Kind<String> {
-    /// The name of a service that a profile can use.
+    /// The format of the name of a shipped service.
     static var usableService: Kind {
         let names = UsableServices.names
         return Kind(Words.codes(names), .words(names)) { node, what, reader in

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The section `value:` as bytes or as a generator; `FieldsSection` parses one that is written as fields.
+/// The section `value:` as bytes or as a generator; `FieldsSection` parses the form with fields.
 enum ValueSection {
     static let hex = Field(
         "hex", .bytes, isRequired: true,
@@ -12,21 +12,21 @@ enum ValueSection {
             an answer, names in braces are variables or further keys of the value, as in "counter {n}".
             """)
     static let base64 = Field("base64", .base64, isRequired: true, doc: "Bytes in base64, with its padding.")
-    /// The keys of constant bytes.
+    /// The keys for constant bytes.
     static let constants = [hex, text, base64]
-    /// The keys of a value, which has exactly one of them, or only a layout.
+    /// The keys for the content of a value, which has exactly one of them, or only a layout.
     static let forms = constants.map(\.name) + ["generate", FieldsSection.fields.name]
 
-    /// The schema of bytes, and of each further form.
+    /// Returns the schema of bytes and of further forms.
     ///
-    /// `texts` are the keys of a text with fields.
+    /// `texts` describes the keys of a text with fields.
     static func schema(_ more: [Section], texts: Schema.Others? = nil) -> Schema {
         .oneOf(
             (constants.map { Section("value", [$0], others: $0.name == text.name ? texts : nil) } + more)
                 .map(\.schema))
     }
 
-    /// The field for the key `generate` with the name of a generator.
+    /// Makes the field `generate` whose value is the name of a generator.
     static func generate(_ name: String) -> Field<YAMLNode> {
         Field(
             "generate", .node("`\(name)`", Schema([.init("const", .string(name))])), isRequired: true,
@@ -68,7 +68,7 @@ enum ValueSection {
         return reader.fields(node, "a value", known: [form], refused: refused)?.read(field).map { .bytes($0) }
     }
 
-    /// Parses constant bytes; `message` is the error for a value that changes.
+    /// Parses constant bytes; `message` is the error if the value changes over time.
     static func constant(_ node: YAMLNode, else message: String, _ reader: FormatReader) -> [UInt8]? {
         switch read(node, reader) {
         case .bytes(let bytes)?: return bytes
@@ -95,7 +95,8 @@ enum ValueSection {
 }
 
 extension Kind<[UInt8]> {
-    /// A text, parsed as written, even if YAML would interpret it as a number or as null.
+    /// The format of a text, which is used as written, even if YAML would interpret it as a number or as
+    /// null.
     fileprivate static var utf8: Kind {
         Kind("text", .types("string", "number", "boolean", "null")) { node, what, reader in
             reader.scalar(node, what).map { Array($0.string.utf8) }
@@ -114,7 +115,7 @@ extension Kind<[UInt8]> {
         }
     }
 
-    /// A constant value; `message` is the error for a value that changes.
+    /// Makes the format of a constant value; `message` is the error if the value changes over time.
     static func constantValue(else message: String) -> Kind {
         Kind("`value` without `generate` and `fields`", .ref("bytesValue")) { node, _, reader in
             ValueSection.constant(node, else: message, reader)

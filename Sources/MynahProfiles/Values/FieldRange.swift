@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// The values that a field of a layout accepts: their kind, and the limits and units of a number.
+/// The values that a field of a layout can have: their kind, and the limits and units of a number.
 struct FieldRange: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case integer(bits: Int, isSigned: Bool)
@@ -14,15 +14,15 @@ struct FieldRange: Hashable, Sendable {
     var kind: Kind
     /// Whether the field holds a list of values of any length.
     var isList = false
-    /// The names of the numbers, counted from 0; an empty name is reserved.
+    /// The names of the field's numbers, counted from 0; an empty name means that the number is reserved.
     var names: [String] = []
-    /// The unit of a number, or `nil` if it has none.
+    /// The first unit of a number, or `nil` if it has none.
     var unit: String?
     var resolution = Resolution.one
-    /// The other unit in which a number may be written.
+    /// The other unit in which a number may be written, or `nil` if there is none.
     var otherUnit: LayoutField.Unit?
 
-    /// The shape of the field with this name, or `nil` if the layout has no such field.
+    /// Makes the range of the field with this name, or returns `nil` if the layout has no such field.
     init?(_ name: String, in layout: ValueLayout) {
         for entry in layout.entries {
             if case .bits(_, let bits) = entry.kind {
@@ -56,7 +56,7 @@ struct FieldRange: Hashable, Sendable {
         case .enumeration(let octets, let names):
             kind = .integer(bits: octets * 8, isSigned: false)
             self.names = names
-        // The largest mantissa and exponent that stand for a number (IEEE 11073-20601).
+        // The largest mantissa and exponent that represent a number (IEEE 11073-20601).
         case .medfloat16: kind = .float(name: "medfloat16", largest: 2045e7)
         case .medfloat32: kind = .float(name: "medfloat32", largest: 8_388_605e127)
         case .float32: kind = .float(name: "float32", largest: Double(Float.greatestFiniteMagnitude))
@@ -76,8 +76,9 @@ struct FieldRange: Hashable, Sendable {
         }
     }
 
-    /// The exact whole number, if the type has 64 bits and the number is in its range; a `Double` has only 53
-    /// bits.
+    /// Returns the exact integer if the type has 64 bits and the integer is in its range.
+    ///
+    /// A `Double` would be exact only up to 53 bits.
     func exact(_ written: WrittenNumber) -> FieldValue? {
         guard case .integer(bits: 64, let isSigned) = kind, resolution == .one, written.unit == nil else {
             return nil
@@ -86,8 +87,9 @@ struct FieldRange: Hashable, Sendable {
         return isSigned ? nil : written.unsigned.map { .unsigned($0) }
     }
 
-    /// The reason that a comparison can hold for no integer of the type, or `nil` if it can hold, or if the
-    /// type is not an integer.
+    /// Returns the reason that no integer of the type can satisfy a comparison.
+    ///
+    /// Returns `nil` if one can, or if the type is not an integer.
     func problem(of name: String, _ comparison: Comparison, _ number: ExactNumber) -> String? {
         let holds = [nil, otherUnit?.name].contains { canBe(comparison, number.double, in: $0) }
         guard width != nil, !holds else { return nil }
@@ -97,10 +99,10 @@ struct FieldRange: Hashable, Sendable {
         return "\(name) is never \(sign)\(number.json.text): it is \(lower) to \(upper) (\(typeName))"
     }
 
-    /// Whether any integer of the type satisfies a comparison with a number, which is in a unit of the field.
+    /// Whether any integer of the type can satisfy a comparison with a number in a unit of the field.
     private func canBe(_ comparison: Comparison, _ number: Double, in unit: String?) -> Bool {
         let limits = limits(in: unit)
-        // The largest of 64 bits is in no `Double`, and rounded to the number after it.
+        // A `Double` cannot represent the largest 64-bit integer; it is rounded to the next power of two.
         let largest = width == 0x1p64 ? limits.upperBound.nextUp : limits.upperBound
         return switch comparison {
         case .equal: limits.lowerBound <= number && number <= largest
@@ -110,7 +112,7 @@ struct FieldRange: Hashable, Sendable {
         }
     }
 
-    /// The type, as a layout names it.
+    /// The name of the type in a layout.
     var typeName: String {
         switch kind {
         case .integer(let bits, let isSigned):
@@ -123,13 +125,13 @@ struct FieldRange: Hashable, Sendable {
         }
     }
 
-    /// The difference that the integer 1 of the type makes in a unit.
+    /// Returns the difference between two successive integers of the type, in a unit of the field.
     func step(in unit: String?) -> Double {
         let resolution = resolution(in: unit)
         return Double(resolution.numerator) / Double(resolution.denominator)
     }
 
-    /// The resolution of the type's integers in a unit.
+    /// Returns the resolution of the type's integers in a unit of the field.
     func resolution(in unit: String?) -> Resolution {
         let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
         return other?.resolution ?? resolution
@@ -141,14 +143,14 @@ struct FieldRange: Hashable, Sendable {
         return Double(sign: .plus, exponent: bits, significand: 1)
     }
 
-    /// The range of the type, in a unit of the field.
+    /// Returns the range of the type in a unit of the field.
     func limits(in unit: String?) -> ClosedRange<Double> {
         let step = step(in: unit)
         let offset = resolution(in: unit).offset
         switch kind {
         case .integer(let bits, let isSigned):
             let upper = Double(sign: .plus, exponent: isSigned ? bits - 1 : bits, significand: 1)
-            // Of 64 bits the largest is the one before, which a Double can hold.
+            // For 64 bits, the upper limit is the largest `Double` below the power of two.
             let largest = bits == 64 ? upper.nextDown : upper - 1
             return (isSigned ? -upper * step : 0) + offset...largest * step + offset
         case .float(_, let largest): return -largest * step...largest * step

@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Parses a value of one field of a layout.
+/// Parses the value of one field of a layout.
 struct FieldReader {
     private let reader: FormatReader
     let name: String
@@ -16,7 +16,7 @@ struct FieldReader {
         self.shape = shape
     }
 
-    /// Parses a constant value, and its unit if that is not the field's first unit.
+    /// Parses a constant value, and its unit, which is `nil` for the field's first unit.
     func constant(_ node: YAMLNode) -> (value: FieldValue, unit: String?)? {
         switch shape.kind {
         case .boolean: return reader.bool(node, name).map { (.boolean($0), nil) }
@@ -33,7 +33,7 @@ struct FieldReader {
     private func number(_ node: YAMLNode) -> (value: FieldValue, unit: String?)? {
         guard let text = reader.text(node, name) else { return nil }
         if !shape.names.isEmpty, WrittenNumber(text) == nil {
-            // The layout knows the names, and says which is near.
+            // The layout checks the name later, and suggests a near one.
             return (.text(text), nil)
         }
         if case .float = shape.kind, let special = Self.specialNumbers[text] {
@@ -45,7 +45,7 @@ struct FieldReader {
         if let exact = shape.exact(written) { return (exact, unit) }
         let limits = shape.limits(in: unit)
         let isFloat = if case .float = shape.kind { true } else { false }
-        // Half a step beyond a limit is rounded to it.
+        // A number up to half a step beyond a limit is rounded to the limit.
         let slack = shape.width == nil ? 0 : shape.step(in: unit) / 2
         guard
             number > limits.lowerBound - slack && number < limits.upperBound + slack
@@ -71,14 +71,14 @@ struct FieldReader {
 
     /// Converts a number to the field's unit.
     ///
-    /// If the number is in the field's other unit, returns that unit too.
+    /// If the number is written in the field's other unit, returns that unit too.
     func scaled(
         _ written: WrittenNumber, _ what: String, _ node: YAMLNode,
         in target: String? = nil, isDifference: Bool = false
     ) -> (number: Double, unit: String?)? {
         let targets = target.map { [$0] } ?? [shape.unit, shape.otherUnit?.name].compactMap { $0 }
         guard let unit = written.unit else { return (written.number, target.flatMap(own)) }
-        // The unit that is written first, and then those that it can be converted into.
+        // The written unit is preferred to units into which the number must be converted.
         for target in targets.filter({ $0 == unit }) + targets {
             guard
                 let number = Units.convert(written.number, from: unit, to: target, isDifference: isDifference)

@@ -4,11 +4,10 @@ package import MynahValues
 
 /// A value composed of fields, at least one of which changes.
 struct FieldsDefinition: GeneratorDefinition, Hashable {
-    /// The content of a field.
     indirect enum Content: Hashable, Sendable {
         case constant(FieldValue)
         case generated(FieldGenerator)
-        /// The value of a variable, or in an answer the value of a field of the written value.
+        /// The value of a variable or, in an answer, of a field of the written value.
         case from(String, FieldRange)
         case list([Content])
 
@@ -20,7 +19,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
             }
         }
 
-        /// The field's value, or `nil` if it is generated.
+        /// The constant value of the field, or `nil` if the value is generated.
         var constant: FieldValue? {
             switch self {
             case .constant(let value): return value
@@ -31,7 +30,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
             }
         }
 
-        /// The names of the variables that the fields read.
+        /// The names of the variables on which the content depends.
         var names: Set<String> {
             switch self {
             case .constant, .generated: []
@@ -40,7 +39,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
             }
         }
 
-        /// The content with a generated list replaced by its longest text or bytes.
+        /// The content, in which a generated list is replaced by its longest text or bytes.
         var longest: Content {
             guard case .generated(let generator) = self, case .list(let values) = generator.source else {
                 return self
@@ -53,7 +52,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
     struct Field: Hashable, Sendable {
         var name: String
         var content: Content
-        /// The unit, if it is not the field's first unit.
+        /// The unit, or `nil` for the field's first unit.
         var unit: String?
     }
 
@@ -65,8 +64,10 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
     let variables: Variables
     let maximumLength: Int
 
-    /// Makes a definition; throws `LayoutProblem` if the fields do not fit the layout, at the first tick or
-    /// with the longest values.
+    /// Makes a definition.
+    ///
+    /// Throws `LayoutProblem` if the fields do not fit the layout, either at the first tick or with the
+    /// longest values.
     init(
         _ layout: ValueLayout, _ fields: [Field], _ variables: Variables = Variables(),
         _ written: [NamedField] = []
@@ -84,7 +85,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
             return field
         }
         let bytes = try layout.encode(source.fields(longest))
-        // A field with two kinds may be longer at another tick.
+        // A field with several possible kinds may be longer at another tick.
         let growing = layout.entries.filter { entry in
             entry.wideKind != nil && fields.contains { $0.name == entry.name && $0.content.isGenerated }
         }
@@ -95,7 +96,7 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
         FieldsGenerator(definition: self, run: run)
     }
 
-    /// The bytes of an answer; `written` are the fields of the written value.
+    /// Returns the bytes of an answer; `written` has the fields of the written value.
     func encode(_ variables: Variables, _ written: [NamedField]) throws(LayoutProblem) -> [UInt8] {
         let source = FieldsSource(
             run: GeneratorRun(seed: 0, interval: .seconds(1)), tick: 0, variables: variables, written: written
@@ -104,11 +105,12 @@ struct FieldsDefinition: GeneratorDefinition, Hashable {
     }
 }
 
-/// A generator of a value with fields from variables.
+/// A generator of a value that can depend on variables.
 package protocol VariableReader: ValueGenerator {
-    /// The names of the variables that the value uses; empty if it uses none.
+    /// The names of the variables on which the value depends.
     var names: Set<String> { get }
-    /// The value at a tick with these variables; throws if one of them does not fit its field.
+    /// Returns the value at a tick with these variables; throws if a variable's value does not fit its
+    /// field.
     func value(at tick: UInt64, _ variables: Variables) throws(LayoutProblem) -> [UInt8]
 }
 
@@ -136,7 +138,7 @@ private struct FieldsSource {
     var run: GeneratorRun
     var tick: UInt64
     var variables: Variables
-    /// The fields of the written value that is being answered.
+    /// The fields of the written value to which an answer responds.
     var written: [NamedField]
 
     func fields(_ fields: [FieldsDefinition.Field]) -> [NamedField] {
@@ -158,7 +160,7 @@ private struct FieldsSource {
 }
 
 extension FieldRange {
-    /// A variable's value, converted for this field.
+    /// Converts a variable's value for this field.
     fileprivate func value(of variable: VariableValue) -> FieldValue {
         switch (variable, kind) {
         case (.number(let number), .boolean): .boolean(number != 0)
@@ -177,7 +179,7 @@ extension FieldRange {
 }
 
 extension FieldValue {
-    /// The length of a text or of bytes.
+    /// The length of a text or of bytes, in bytes.
     fileprivate var length: Int {
         switch self {
         case .text(let text): text.utf8.count

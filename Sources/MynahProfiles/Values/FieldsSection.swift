@@ -11,9 +11,9 @@ struct FieldsSection {
         "layout", .node("list of `layoutField`", .ref("layout")),
         doc: "Its fields in order; the SIG's characteristics have theirs.")
     static let table = Section("value", what: "a value", [fields, layout])
-    /// The keys of a value that has only a layout, for the values that centrals write.
+    /// The keys of a value that has only a layout, which describes the values that centrals write.
     static let layoutTable = Section("value", [layout.needed])
-    /// The keys of fields for an attribute with a known layout.
+    /// The keys of fields in the value of a fault, whose attribute has a known layout.
     static let faultTable = Section("value", what: "the value of a fault", [fields])
     private static let from = Field(
         "from", .text, isRequired: true, doc: "A variable, or in an answer a field of what was written.")
@@ -33,17 +33,17 @@ struct FieldsSection {
 
     // MARK: Forms
 
-    /// Whether a value is written as fields, or has a layout.
+    /// Whether a value is written as fields, or has its own layout.
     static func isTyped(_ node: YAMLNode) -> Bool {
         let words = words(of: node)
         let forms = words.filter { ValueSection.forms.contains($0) }
         return forms == [fields.name] || words.contains(layout.name) && forms.count <= 1
     }
 
-    /// Whether a node has only a layout, for the values that centrals write.
+    /// Whether a value has only a layout, which describes the values that centrals write.
     static func isLayoutAlone(_ node: YAMLNode) -> Bool { words(of: node) == [layout.name] }
 
-    /// Whether a node has a layout of its own.
+    /// Whether a value has its own layout.
     static func hasLayout(_ node: YAMLNode) -> Bool { words(of: node).contains(layout.name) }
 
     private static func words(of node: YAMLNode) -> [String] {
@@ -53,7 +53,9 @@ struct FieldsSection {
 
     // MARK: Values
 
-    /// Parses a value and its layout; `name` is its name in messages, and `usual` the known layout.
+    /// Parses a value and its layout.
+    ///
+    /// `name` is the name of the value in messages, and `usual` the known layout, if any.
     func value(
         _ node: YAMLNode, of name: String, usual: ValueLayout?
     ) -> (layout: ValueLayout?, value: Profile.Value?) {
@@ -87,8 +89,10 @@ struct FieldsSection {
         return (layout, .bytes(definition.makeGenerator(for: run).value(at: 0)))
     }
 
-    /// Parses the fields of an answer, in the layout of the characteristic on which it is sent, or in a
-    /// layout of its own.
+    /// Parses the fields of an answer.
+    ///
+    /// They are encoded in the layout of the characteristic on which the answer is sent, or in their own
+    /// layout.
     func answer(_ node: YAMLNode, on characteristic: Profile.Characteristic?) -> FieldsDefinition? {
         guard let value = reader.fields(node, Self.table) else { return nil }
         let errorsBefore = reader.errorCount
@@ -110,7 +114,7 @@ struct FieldsSection {
         return definition(layout, list, fields)
     }
 
-    /// Parses a value whose fields are all constants; `nil` after an issue was reported.
+    /// Parses a value whose fields are all constants; returns `nil` after an issue was reported.
     func constant(_ node: YAMLNode, in layout: ValueLayout) -> [UInt8]? {
         let errorsBefore = reader.errorCount
         guard let fields = reader.fields(node, "fields", known: layout.names) else { return nil }
@@ -134,7 +138,7 @@ struct FieldsSection {
         }
     }
 
-    /// Reports a problem of the layout with the fields at the position of the field that causes it.
+    /// Reports an error that `body` throws, at the position of the field that causes it.
     private func encoded<Result>(
         _ fields: Fields, _ reader: FormatReader, _ body: () throws(LayoutProblem) -> Result
     ) -> Result? {
@@ -147,8 +151,9 @@ struct FieldsSection {
         }
     }
 
-    /// Reports a generated field on which the presence of another field depends, because that must be known
-    /// before the run.
+    /// Reports a generated field that decides whether another field is present.
+    ///
+    /// The presence of fields must be known before the run.
     private func checkConditions(_ layout: ValueLayout, _ list: [FieldsDefinition.Field], _ fields: Fields) {
         for entry in layout.entries {
             guard let condition = entry.condition,
@@ -206,7 +211,9 @@ struct FieldsSection {
         return GeneratorSection.read(node, of: field, reader).map { (.generated($0), $0.unit) }
     }
 
-    /// Parses `{from: NAME}`, with the name of a variable, or in an answer of a field of the written value.
+    /// Parses `{from: NAME}`.
+    ///
+    /// The name is that of a variable or, in an answer, of a field of the written value.
     private func source(_ name: String, _ node: YAMLNode) -> String? {
         guard let fields = reader.fields(node, name, known: [Self.from.name]),
             let word = fields.read(Self.from), let node = fields[Self.from]

@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import MynahValues
 
-/// Parses the section `layout:`, a list of fields in order.
+/// Parses the section `layout:`, which lists the fields of a value in order.
 struct LayoutSection {
     static let when = Field(
         "when", .node("a comparison", .types("string", pattern: "^[a-z][A-Za-z0-9]* +[=!<>]=? *[^ ]+$")),
@@ -23,7 +23,7 @@ struct LayoutSection {
     static let offset = Field(
         "offset", .offset, doc: "The number for which the integer 0 is sent, as -40; left out: 0.")
     static let bigEndian = Field("bigEndian", .bool, doc: "Whether the most significant octet is first.")
-    /// The keys of a field in addition to its name, whose value is the type.
+    /// The keys of a field; one more key is the name of the field, and its value is the type.
     static let table = Section(
         "layoutField", what: "a field of a layout", [when, count, unit, resolution, offset, bigEndian],
         others: .init(
@@ -32,7 +32,7 @@ struct LayoutSection {
                 .words(types.map(\.name)),
                 .list(of: .anyOf([.types("string"), .ref("layoutBits")]), atLeast: 1),
             ])))
-    /// The words of a number of several bits besides its name, whose value is how many they are.
+    /// The keys of a number of several bits; one more key is its name, and the value of that is its width.
     static let bitsTable = Section(
         "layoutBits", what: "bits of a layout", [unit, resolution, offset],
         others: .init(names: fieldName, values: .integer(1...32)))
@@ -82,7 +82,7 @@ struct LayoutSection {
         return section.layout
     }
 
-    /// The name that a mapping has beside the words of a table, and its fields.
+    /// Returns the only key that is not in a table, which is the name, with its value and the other fields.
     private func named(
         _ node: YAMLNode, _ table: Section, _ example: String
     ) -> (name: String, type: YAMLNode, fields: Fields)? {
@@ -91,7 +91,7 @@ struct LayoutSection {
             return nil
         }
         var words = table.keys
-        // A field had this name before it was a word.
+        // Before `offset` became a key, it could be the name of a field.
         if let type = mapping[Self.offset.name]?.scalar?.string, Self.isType(type) {
             words.removeAll { $0 == Self.offset.name }
         }
@@ -171,7 +171,7 @@ struct LayoutSection {
         return nil
     }
 
-    /// A bit for each name, or a number of several bits; the first is the least significant one.
+    /// Parses a list of bits and of numbers of several bits; the first one is the least significant.
     private func flags(_ node: YAMLNode, _ name: String, _ fields: Fields) -> LayoutField? {
         var others = self
         var bits: [LayoutBit] = []
@@ -198,7 +198,7 @@ struct LayoutSection {
         return entry
     }
 
-    /// A name of one bit, or `{level: 5}` with words about that number, and how many bits it takes.
+    /// Parses the name of one bit, or a number such as `{level: 5}`; returns it with its width in bits.
     private func bit(_ node: YAMLNode) -> (bit: LayoutBit, width: Int)? {
         guard case .mapping = node else {
             return reader.text(node, "a bit").map { (.boolean($0), 1) }
@@ -280,7 +280,7 @@ struct LayoutSection {
 }
 
 extension Kind<Resolution> {
-    /// A resolution such as `0.01` or `1/1024`.
+    /// The format of a resolution, such as `0.01` or `1/1024`.
     fileprivate static var resolution: Kind {
         parsed(
             "a number above 0, or a fraction", .types("string", "number"),
@@ -290,7 +290,7 @@ extension Kind<Resolution> {
 }
 
 extension Kind<Double> {
-    /// A number of the field's unit.
+    /// The format of a number in the field's unit.
     fileprivate static var offset: Kind {
         parsed("a number", .types("string", "number"), shape: "a number, as -40 or 1.6") {
             Double($0).flatMap { abs($0) <= 1e9 ? $0 : nil }

@@ -1,4 +1,4 @@
-/// The files that a profile refers to, each read once.
+/// The files to which a profile refers; each is read only once.
 struct NamedFiles {
     /// The largest total size of these files, in bytes.
     static let maximumSize = 16 << 20
@@ -13,12 +13,12 @@ struct NamedFiles {
     private var recordings: [String: [RecordedLine]] = [:]
     private var size = 0
 
-    /// Begins without files; paths are relative to the folder of the profile at `path`.
+    /// Makes the reader of files, whose paths are relative to the folder of the profile at `path`.
     init(besides path: String) {
         folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 
-    /// A column of a file, whose path is relative to the profile's folder.
+    /// Returns a column of a file, whose path is relative to the profile's folder.
     mutating func column(_ name: CSVColumn.Name, of file: String) throws(CSVColumn.Problem) -> CSVColumn {
         let key = Key(path: file.hasPrefix("/") ? file : folder + file, column: name)
         if let column = columns[key] { return column }
@@ -27,7 +27,7 @@ struct NamedFiles {
         return column
     }
 
-    /// The lines of a recording, whose path is relative to the profile's folder.
+    /// Returns the lines of a recording, whose path is relative to the profile's folder.
     mutating func recording(_ file: String) throws(CSVColumn.Problem) -> [RecordedLine] {
         let path = file.hasPrefix("/") ? file : folder + file
         if let lines = recordings[path] { return lines }
@@ -49,7 +49,7 @@ struct NamedFiles {
 }
 
 extension FormatReader {
-    /// Reads a file that a value refers to, with `make`; `nil` after an issue was reported.
+    /// Reads a file to which a value refers, with `make`; returns `nil` after an issue was reported.
     func contents<Contents>(
         of file: String, at node: YAMLNode,
         _ make: (inout NamedFiles) throws(CSVColumn.Problem) -> Contents
@@ -58,7 +58,7 @@ extension FormatReader {
             error(at: node, "only a profile that is a file itself can name another file")
             return nil
         }
-        // Not a copy: each file is read once.
+        // Moved out to avoid a copy, so that each file is read once.
         self.files = nil
         defer { self.files = files }
         do throws(CSVColumn.Problem) {

@@ -1,14 +1,14 @@
 import MynahCore
 
 extension Profile {
-    /// The seed of the device in a run with a seed.
+    /// Returns the seed of the device, derived from the seed of the run.
     ///
     /// Each copy of a profile has a different seed.
     package func deviceSeed(_ seed: UInt64) -> UInt64 {
         copy.map { ValueSeed.of(seed, "copy \($0)") } ?? seed
     }
 
-    /// The seed of each characteristic's value in a run with a seed, by service.
+    /// Returns the seed of each characteristic's value, by service; `seed` is the seed of the run.
     package func valueSeeds(_ seed: UInt64) -> [[UInt64]] {
         var serviceCounts: [BluetoothUUID: Int] = [:]
         return services.map { service in

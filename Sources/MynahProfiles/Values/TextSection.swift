@@ -3,9 +3,9 @@ import MynahValues
 
 /// Parses a text with fields and variables in braces: `{text: "counter {n}", n: {generate: counter}}`.
 struct TextSection {
-    /// The largest number of decimals, and of digits to pad with zeros.
+    /// The largest number of decimals, and of digits to which a number is padded with zeros.
     private static let mostDigits = 9
-    /// The keys of its fields.
+    /// The schema of the text's fields, whose names the user chooses.
     static let others = Schema.Others(
         names: Schema([
             .init("pattern", "^[A-Za-z][A-Za-z0-9]{0,63}$"),
@@ -22,10 +22,10 @@ struct TextSection {
     let reader: FormatReader
     /// The names to which the text can refer.
     let scope: FieldScope
-    /// Whether the text is an answer, which can refer to fields of the written value.
+    /// `true` if the text is an answer, which can refer to fields of the written value.
     var isAnswer = false
 
-    /// Parses the template in a node; the template is `nil` if the text has no fields.
+    /// Parses a text; the template is `nil` if the text has no fields.
     ///
     /// `isWrong` is `true` if an issue was reported.
     func read(_ node: YAMLNode) -> (template: TextTemplate?, isWrong: Bool) {
@@ -104,7 +104,7 @@ struct TextSection {
         return mapping["generate"]?.scalar?.string
     }
 
-    /// The numbers of a field as written, or `nil` if the field has other values.
+    /// Returns the numbers of a field as written, or `nil` if the field has other values.
     private static func numbers(in node: YAMLNode) -> [String]? {
         var texts: [String] = []
         switch node {
@@ -133,10 +133,10 @@ struct TextSection {
         return min(mostDigits, text[text.index(after: point)...].prefix { $0.isNumber }.count)
     }
 
-    /// Splits a text into names in braces, which may have a number of digits as in `{n:04}`, and the text
-    /// between.
+    /// Splits a text into names in braces, and the text between them.
     ///
-    /// Braces around an unknown word are part of the text.
+    /// A name may have a number of digits, as in `{n:04}`. Braces around an unknown word are part of the
+    /// text.
     private static func pieces(
         of text: String, _ known: [String]
     ) -> [(text: Substring, name: String?, digits: Int)] {

@@ -4,17 +4,15 @@ import MynahValues
 
 /// A text with fields and variables in braces, as in `counter {n}`.
 struct TextTemplate: GeneratorDefinition, Hashable {
-    /// A part of the text.
     enum Part: Hashable, Sendable {
         case literal([UInt8])
-        /// A field, by its index, padded with zeros to this number of digits.
+        /// A field, by its index, padded with zeros to a number of digits.
         case field(Int, digits: Int)
-        /// A variable, or in an answer a field of the written value, padded with zeros to this number of
+        /// A variable or, in an answer, a field of the written value, padded with zeros to a number of
         /// digits.
         case from(String, digits: Int)
     }
 
-    /// A field of the text.
     struct Field: Hashable, Sendable {
         var name: String
         var generator: FieldGenerator
@@ -29,7 +27,7 @@ struct TextTemplate: GeneratorDefinition, Hashable {
     /// The variables with the profile's initial values.
     let variables: Variables
 
-    /// The largest length of the value; a number of a field has at most the digits of 64 bits.
+    /// The largest length of the value, for numbers of up to 64 bits.
     var maximumLength: Int {
         parts.reduce(0) { length, part in
             switch part {
@@ -53,7 +51,7 @@ struct TextTemplate: GeneratorDefinition, Hashable {
         TextGenerator(template: self, run: run)
     }
 
-    /// The bytes, cut to the longest value; `written` are the fields of the written value.
+    /// Returns the bytes, cut to the maximum length; `written` has the fields of the written value.
     func bytes(
         _ variables: Variables, _ written: [NamedField] = [], at tick: UInt64 = 0,
         of run: GeneratorRun = GeneratorRun(seed: 0, interval: .seconds(1))
@@ -91,7 +89,7 @@ private struct TextGenerator: VariableReader {
 }
 
 extension FieldGenerator {
-    /// The largest number of bytes of the generator's values as text.
+    /// The largest length of the generator's values as text, in bytes.
     fileprivate var longestText: Int {
         guard case .list(let values) = source else { return 20 }
         return values.map { $0.text(decimals: nil).utf8.count }.max() ?? 0
@@ -99,7 +97,7 @@ extension FieldGenerator {
 }
 
 extension VariableValue {
-    /// The value in the form in which it appears in a text.
+    /// The value as it appears in a text.
     fileprivate var text: String {
         switch self {
         case .number(let number): NumberText.of(number)
@@ -111,7 +109,7 @@ extension VariableValue {
 }
 
 extension FieldValue {
-    /// The value in a text, with a fixed number of decimals, or with as many as it needs.
+    /// Returns the value as text, with a fixed number of decimals, or with as many as it needs.
     fileprivate func text(decimals: Int?) -> String {
         switch self {
         case .integer(let integer):
@@ -139,7 +137,7 @@ extension FieldValue {
 }
 
 extension String {
-    /// The text with zeros before its digits, up to a width.
+    /// Returns the text padded to a width with zeros before its digits.
     fileprivate func padded(to width: Int) -> String {
         guard utf8.count < width else { return self }
         let sign = hasPrefix("-") ? "-" : ""

@@ -2,7 +2,9 @@ import MynahSupport
 
 /// Units of the same quantity, and their conversion.
 enum Units {
-    /// A unit: a number in it, times the fraction, plus the offset, is the number in the quantity's first
+    /// A unit of a quantity.
+    ///
+    /// A number in this unit, times the fraction, plus the offset, is the number in the quantity's first
     /// unit.
     private struct Unit {
         var name: String
@@ -41,21 +43,22 @@ enum Units {
         [Unit("W"), Unit("kW", 1000)], [Unit("mL"), Unit("L", 1000)],
     ]
 
-    /// Converts a number to another unit, or returns `nil` if the units are of different quantities.
+    /// Converts a number to another unit; returns `nil` if the units measure different quantities.
     ///
-    /// A difference of two numbers is converted without the offset: a difference of 9 °F is one of 5 °C.
+    /// A difference between two numbers is converted without the offset: a difference of 9 °F is one of 5
+    /// °C.
     static func convert(_ number: Double, from: String, to: String, isDifference: Bool = false) -> Double? {
         if from == to { return number }
         guard let units = quantity(of: from), let source = units.first(where: { $0.name == from }),
             let target = units.first(where: { $0.name == to })
         else { return nil }
         let offset = isDifference ? 0 : source.offset - target.offset
-        // One multiplication and one division: with whole factors the result is the nearest number.
+        // With integer factors, one multiplication and one division give the nearest number.
         let (top, bottom) = (source.numerator * target.denominator, source.denominator * target.numerator)
         return number * top / bottom + offset * target.denominator / target.numerator
     }
 
-    /// The units that can be converted to this one, beginning with itself.
+    /// Returns the units into which this one can be converted, starting with this unit itself.
     static func like(_ unit: String) -> [String] {
         [unit] + (quantity(of: unit) ?? []).map(\.name).filter { $0 != unit }
     }
@@ -65,20 +68,19 @@ enum Units {
     }
 }
 
-/// A number and its unit as written by people: `72`, `0x1F`, `36.6 °C`, `50%`.
+/// A number with its unit, as people write it: `72`, `0x1F`, `36.6 °C`, `50%`.
 struct WrittenNumber: Hashable, Sendable {
     var number: Double
-    /// The number as an `Int`, if it is whole and was written without a fraction.
+    /// The number as an `Int`, or `nil` if it was written with a fraction or does not fit.
     var integer: Int?
-    /// The number as a `UInt64`, if it is whole, was written without a fraction, and is too large for an
-    /// `Int`.
+    /// The number as a `UInt64`, or `nil` unless it is an integer that is too large for an `Int`.
     var unsigned: UInt64?
     /// The unit, or `nil` if none is written.
     var unit: String?
-    /// `true` if the text is a whole number without a fraction that `number` does not hold exactly.
+    /// `true` if the text is an integer that `number` does not represent exactly.
     var isRounded = false
 
-    /// Parses a text; `nil` if it does not begin with a number.
+    /// Parses a text; returns `nil` if it does not begin with a number.
     init?(_ text: String) {
         let text = text.trimmed
         if let whole = Words.number(text) {
@@ -103,7 +105,7 @@ struct WrittenNumber: Hashable, Sendable {
         unit = rest.isEmpty ? nil : rest
     }
 
-    /// The index at which the sign, the digits and the point of a number end.
+    /// Returns the index after the sign, the digits and the decimal point of a number.
     private static func numberEnd(_ text: String) -> String.Index {
         var end = text.startIndex
         while end < text.endIndex {
@@ -117,7 +119,7 @@ struct WrittenNumber: Hashable, Sendable {
         return end
     }
 
-    /// The index at which the number ends if an exponent, as in 1e-3, begins here.
+    /// Returns the index after an exponent such as `e-3` that begins at `start`, or `start` if none does.
     private static func exponentEnd(_ text: String, from start: String.Index) -> String.Index {
         guard text[start] == "e" || text[start] == "E" else { return start }
         var end = text.index(after: start)

@@ -2,10 +2,11 @@ import MynahCore
 package import MynahSupport
 package import MynahValues
 
-/// The fields of a value that a test sets, written as in a profile, but without generators.
+/// The fields of a value that a test sets: as in a profile, but without generators.
 package enum WrittenFields {
-    /// The bytes of a value with these fields; numbers are in the unit for people, or are texts with a unit
-    /// such as `0.83 s`.
+    /// Encodes a value with these fields.
+    ///
+    /// Numbers are in the unit that people use, or are texts with a unit such as `0.83 s`.
     package static func encode(_ json: JSON, in layout: ValueLayout) throws(LayoutProblem) -> [UInt8] {
         let reader = FormatReader(ProfileOrigin(name: "", json: json))
         guard case .object(let members) = json else {
@@ -15,7 +16,7 @@ package enum WrittenFields {
         for member in members where !names.insert(member.key).inserted {
             throw LayoutProblem(member.key, "\(member.key) is given twice")
         }
-        // A number that is not there is not a number.
+        // In JSON, NaN is represented by null.
         let node = YAMLNode(json, null: "nan")
         guard let bytes = FieldsSection(reader: reader).constant(node, in: layout) else {
             throw LayoutProblem(nil, reader.issues.first?.message ?? "the fields do not fit the value")
@@ -39,7 +40,7 @@ package enum WrittenFields {
     private static func json(of node: YAMLNode) -> JSON? {
         switch node {
         case .scalar(let scalar):
-            // A number that would be rounded goes as it is written.
+            // A number that would be rounded is kept as its text.
             guard scalar.isPlain,
                 let json = try? JSON(parsing: Array(scalar.string.utf8), rounding: false)
             else { return .string(scalar.string) }

@@ -6,20 +6,20 @@ struct YAMLComposer {
     /// The largest depth of nested sequences and mappings.
     static let maximumDepth = 1000
 
-    /// A sequence or mapping whose end has not been reached.
+    /// A sequence or mapping whose end was not parsed yet.
     private struct Open {
         let isMapping: Bool
         let anchor: String?
         let mark: SourceMark
-        /// The elements; in a mapping, keys and values in turn.
+        /// The elements; in a mapping, keys and values alternate.
         var nodes: [YAMLNode] = []
     }
 
     /// The root of the first document, or `nil` if the text has no document or is not YAML.
     private(set) var root: YAMLNode?
-    /// Keys that are already in their mapping; their pairs are left out.
+    /// The keys that are repeated in a mapping; their pairs are left out.
     private(set) var repeatedKeys: [YAMLNode.Scalar] = []
-    /// The problem that ended the composition, or `nil` if it is complete.
+    /// The problem that ended the parsing, or `nil` if it is complete.
     private(set) var problem: Problem?
     private var open: [Open] = []
     private var anchors: [String: YAMLNode] = [:]
@@ -43,7 +43,7 @@ struct YAMLComposer {
     }
 
     private mutating func compose(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) {
-        // libyaml has pointers into it, so it must not move.
+        // libyaml has pointers into this memory, so it must not move.
         let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
         defer { parser.deallocate() }
         guard yaml_parser_initialize(parser) == 1 else {
@@ -115,7 +115,7 @@ struct YAMLComposer {
         }
     }
 
-    /// Combines keys and values into pairs, without the pairs of repeated keys (YAML 1.2.2, 3.2.1.3).
+    /// Combines keys and values into pairs, and leaves out the pairs of repeated keys (YAML 1.2.2, 3.2.1.3).
     private mutating func pairs(of nodes: [YAMLNode]) -> [(key: YAMLNode, value: YAMLNode)] {
         var names: Set<String> = []
         var pairs: [(key: YAMLNode, value: YAMLNode)] = []

@@ -1,4 +1,4 @@
-/// The single document of a file as nodes with their positions, or the reason that the file has none.
+/// The nodes of a file with a single document, or the reason that the file has no such document.
 struct YAMLDocument {
     /// The root node, or `nil` if nothing could be parsed.
     private(set) var root: YAMLNode?
@@ -50,9 +50,9 @@ struct YAMLDocument {
         }
     }
 
-    /// The position of a problem.
+    /// Returns the position at which to report a problem.
     ///
-    /// A problem at the end of the file is moved to the end of its last line that is not empty.
+    /// A problem at the end of the file is reported at the end of the last line that is not empty.
     private static func place(_ mark: SourceMark, _ lines: [String]) -> SourceMark {
         let rest = lines.dropFirst(mark.line - 1).first ?? ""
         guard mark.line >= lines.count, rest.isEmpty,
@@ -61,7 +61,7 @@ struct YAMLDocument {
         return SourceMark(line: last + 1, column: lines[last].unicodeScalars.count + 1)
     }
 
-    /// The advice for the most common mistakes.
+    /// The advice for the most common mistakes, by libyaml's message.
     private static let hints: [(problem: String, hint: String)] = [
         (
             "mapping values are not allowed",

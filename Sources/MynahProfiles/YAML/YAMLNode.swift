@@ -1,8 +1,8 @@
 import MynahSupport
 
-/// A node of a YAML document, with the position where it begins (YAML 1.2.2, 3.2.1).
+/// A node of a YAML document, with the position of its beginning (YAML 1.2.2, 3.2.1).
 ///
-/// Tags are ignored, because the type of a value depends on its key in a profile.
+/// Tags are ignored, because the type of a value is determined by its key in the profile.
 enum YAMLNode: Sendable {
     case scalar(Scalar)
     case sequence(Sequence)
@@ -10,7 +10,7 @@ enum YAMLNode: Sendable {
 
     struct Scalar: Sendable {
         var string: String
-        /// `true` if the node is written without quotes and block indicators.
+        /// `true` if the scalar is written without quotes and block indicators.
         var isPlain = true
         var mark: SourceMark?
     }
@@ -21,7 +21,7 @@ enum YAMLNode: Sendable {
     }
 
     struct Mapping: Sendable {
-        /// The pairs in the file's order.
+        /// The pairs, in the order of the file.
         var pairs: [(key: YAMLNode, value: YAMLNode)]
         var mark: SourceMark?
 
@@ -42,7 +42,7 @@ enum YAMLNode: Sendable {
     var sequence: Sequence? { if case .sequence(let sequence) = self { sequence } else { nil } }
     var mapping: Mapping? { if case .mapping(let mapping) = self { mapping } else { nil } }
 
-    /// The node with all its parts moved to one position.
+    /// Returns the node with itself and all its parts moved to one position.
     func moved(to mark: SourceMark?) -> YAMLNode {
         switch self {
         case .scalar(let scalar):

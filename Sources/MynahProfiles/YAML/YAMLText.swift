@@ -1,12 +1,12 @@
 import MynahSupport
 
-/// The reason that a file is not YAML, and the position.
+/// The reason that a file is not valid YAML, with the position.
 struct YAMLProblem: Error {
     var mark: SourceMark?
     var message: String
 }
 
-/// A file's text and its lines, checked for characters that YAML does not allow.
+/// A file's text and its lines, checked for invalid UTF-8 and for characters that YAML does not allow.
 struct YAMLText {
     /// The text, without a byte order mark.
     let text: String
@@ -19,7 +19,7 @@ struct YAMLText {
         lines = Self.lines(of: bytes)
     }
 
-    /// The lines of a text in UTF-8, without the line breaks (Unicode Standard, 5.8).
+    /// Returns the lines of a text in UTF-8, without the line breaks (Unicode Standard, 5.8).
     ///
     /// `String.split` does the same, but needs thirty times as many instructions.
     static func lines(of bytes: [UInt8]) -> [String] {
@@ -37,7 +37,7 @@ struct YAMLText {
         return lines + [String(decoding: bytes[start...], as: UTF8.self)]
     }
 
-    /// The length of the line break that begins at a byte, or 0 if there is none.
+    /// Returns the length of the line break at an index, in bytes, or 0 if there is none.
     private static func lengthOfLineBreak(_ bytes: [UInt8], at index: Int) -> Int {
         switch bytes[index] {
         case 0x0A, 0x0B, 0x0C: 1
@@ -55,13 +55,14 @@ struct YAMLText {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             return YAMLProblem(message: "the file is UTF-16; save it as UTF-8")
         }
-        // Decoding replaces the first wrong byte, and so everything before its replacement is right.
+        // Decoding replaces the first invalid byte, so everything before the replacement is valid.
         let valid = String(decoding: bytes, as: UTF8.self).prefix { $0 != "\u{FFFD}" }
         return YAMLProblem(
             mark: mark(after: valid.utf8), message: "this is not UTF-8; save the file as UTF-8 text")
     }
 
-    /// The first character that YAML does not allow anywhere (YAML 1.2, 5.1).
+    /// The problem of the first character that YAML does not allow (YAML 1.2, 5.1), or `nil` if there is
+    /// none.
     var forbiddenCharacter: YAMLProblem? {
         guard text.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
         for (index, line) in lines.enumerated() {
@@ -82,7 +83,7 @@ struct YAMLText {
 
     /// The reason that the text is not JSON, or `nil` if it is JSON or empty.
     ///
-    /// A `.json` file is parsed as YAML, of which JSON is a subset, but other programs accept only JSON.
+    /// A `.json` file is parsed as YAML, which is a superset of JSON, but other programs accept only JSON.
     var jsonProblem: YAMLProblem? {
         guard text.contains(where: { !$0.isWhitespace }) else { return nil }
         let bytes = Array(text.utf8)
@@ -104,7 +105,7 @@ struct YAMLText {
         }
     }
 
-    /// The position after a number of bytes of a text.
+    /// Returns the position after these bytes of a text.
     static func mark(after bytes: some Collection<UInt8>) -> SourceMark {
         var mark = SourceMark.start
         for character in String(decoding: bytes, as: UTF8.self) {
@@ -153,8 +154,8 @@ struct YAMLText {
             previous = byte
         }
         guard anchors > 0, aliases > 0 else { return nil }
-        // The most that these aliases can make of one: as many levels as anchors, the aliases spread evenly
-        // over them.
+        // The largest possible expansion: as many levels as anchors, with the aliases spread evenly over the
+        // levels.
         let levels = max(1, min(anchors, aliases / 2))
         var bytes = text.utf8.count
         for level in 0..<levels {
@@ -179,8 +180,8 @@ struct YAMLText {
         return nil
     }
 
-    /// The largest size of a file after its aliases are expanded, in bytes.
+    /// The largest size of a file after the expansion of its aliases, in bytes.
     private static let maximumExpansion = 64 << 20
-    /// The largest depth of a file with aliases, which add their depths to each other.
+    /// The largest nesting depth of a file with aliases, whose expansions are nested.
     private static let maximumDepthOfAliases = 100
 }

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A CBOR value (RFC 8949), limited to the types in requests and responses of MCUmgr.
+/// A CBOR value (RFC 8949), limited to the types that MCUmgr uses.
 ///
 /// Tags, floating-point numbers and `undefined` are not supported. The keys of a map are texts.
 enum CBOR: Hashable, Sendable {
@@ -13,11 +13,11 @@ enum CBOR: Hashable, Sendable {
         }
     }
 
-    /// The error if bytes are not exactly one supported value.
+    /// The error for bytes that are not exactly one supported value.
     struct Malformed: Error, Hashable {}
 
     case unsigned(UInt64)
-    /// The negative integer −1 minus the number.
+    /// The negative integer −1 − n for the given number n.
     case negative(UInt64)
     case bytes([UInt8])
     case text(String)
@@ -30,14 +30,14 @@ enum CBOR: Hashable, Sendable {
     /// The deepest nesting of arrays and maps.
     static let deepest = 8
 
-    /// Decodes bytes that are exactly one value; throws `Malformed` for any others.
+    /// Decodes exactly one value; throws `Malformed` if the bytes are anything else.
     init(decoding bytes: [UInt8]) throws(Malformed) {
         var decoder = CBORDecoder(bytes)
         self = try decoder.value(depth: 0)
         guard decoder.isAtEnd else { throw Malformed() }
     }
 
-    /// The value for a key, or `nil` if this is not a map, or has no such key.
+    /// The value for a key, or `nil` if this is not a map or has no such key.
     subscript(_ key: String) -> CBOR? {
         guard case .map(let entries) = self else { return nil }
         return entries.first { $0.key == key }?.value
@@ -51,7 +51,7 @@ enum CBOR: Hashable, Sendable {
 
     // MARK: Encoding
 
-    /// The encoded value, with the shortest heads and without indefinite lengths.
+    /// The encoded value, with the shortest possible heads and definite lengths.
     var encoded: [UInt8] {
         switch self {
         case .unsigned(let number): Self.head(.unsigned, number)
@@ -97,7 +97,7 @@ enum CBOR: Hashable, Sendable {
     }
 }
 
-/// Decodes values from the start of bytes.
+/// A decoder of the values in a byte sequence.
 ///
 /// A declared count never reserves memory: each element takes at least a byte.
 private struct CBORDecoder {
@@ -150,7 +150,9 @@ private struct CBORDecoder {
         return .map(entries)
     }
 
-    /// Whether an array or a map is complete after a number of elements.
+    /// Returns whether an array or a map is complete after `number` elements.
+    ///
+    /// If its length is indefinite (`count` is `nil`), reads past a stop byte.
     private mutating func isOver(_ number: Int, _ count: UInt64?) throws(CBOR.Malformed) -> Bool {
         if let count { return UInt64(number) >= count }
         guard let next = rest.first else { throw CBOR.Malformed() }
@@ -167,7 +169,7 @@ private struct CBORDecoder {
         switch information {
         case ..<24: return Head(type: type, argument: UInt64(information))
         case 24...27:
-            // A simple value has no argument here.
+            // Simple values with an argument, such as floating-point numbers, are not supported.
             guard type != .simple else { throw CBOR.Malformed() }
             let octets = try take(1 << (Int(information) - 24))
             return Head(type: type, argument: octets.reduce(0) { $0 << 8 | UInt64($1) })
@@ -176,7 +178,7 @@ private struct CBORDecoder {
         }
     }
 
-    /// Returns the bytes of a string; one of indefinite length joins shorter strings of its type.
+    /// Returns the bytes of a string; an indefinite length means that chunks of the same type are joined.
     private mutating func string(
         _ type: CBOR.MajorType, _ length: UInt64?
     ) throws(CBOR.Malformed) -> [UInt8] {

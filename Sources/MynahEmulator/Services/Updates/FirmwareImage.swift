@@ -1,13 +1,12 @@
 import MynahSupport
 
-/// The version of an image.
 struct ImageVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
     var major: UInt8
     var minor: UInt8 = 0
     var revision: UInt16 = 0
     var build: UInt32 = 0
 
-    /// The version as MCUmgr writes it, without a build number of 0.
+    /// The version as MCUmgr writes it; a build number of 0 is omitted.
     var description: String { "\(major).\(minor).\(revision)" + (build == 0 ? "" : ".\(build)") }
 
     /// Compares versions without their build numbers.
@@ -48,13 +47,13 @@ struct FirmwareImage: Hashable, Sendable {
     /// The SHA-256 that identifies the image.
     var hash: [UInt8]
     var isBootable = true
-    /// Whether the image's content matches its hash, so that the bootloader starts it.
+    /// `true` if the image's content matches its hash; otherwise the bootloader does not start it.
     var isValid = true
 }
 
-/// Reads an image that arrives in pieces.
+/// Parses an image that arrives in pieces.
 ///
-/// The reader keeps only the hash of the body, and the TLVs after it.
+/// Only the hash of the body and the TLVs after it are kept in memory.
 struct ImageReader: Sendable {
     private static let tlvMagic: UInt16 = 0x6907
     private static let hashTLV: UInt16 = 0x10
@@ -77,9 +76,9 @@ struct ImageReader: Sendable {
         trailer += bytes.dropFirst(hashed.count).prefix(Self.longestTrailer - trailer.count)
     }
 
-    /// The image in the bytes that arrived.
+    /// The image described by the bytes received so far.
     ///
-    /// Without a hash in the TLVs, the hash of the content identifies the image.
+    /// If the TLVs have no hash, the hash of the content identifies the image.
     var image: FirmwareImage {
         let content = body.digest
         let hash = trailerHash ?? content

@@ -1,29 +1,30 @@
 import MynahSupport
 
-/// The two slots of a device with MCUboot: the primary one with the running image, and the secondary one for
-/// an update.
+/// The two slots of a device with MCUboot.
 ///
-/// The bootloader swaps the images of the slots.
+/// The primary slot has the running image, and the secondary slot is for an update. The bootloader swaps the
+/// images of the slots.
 struct ImageSlots: Sendable {
-    /// The bootloader's choice at the next start.
+    /// The image that the bootloader starts next.
     enum NextBoot: Hashable, Sendable {
-        /// The running image stays.
+        /// The running image is started again.
         case active
-        /// The secondary image runs once, and stays only if it is confirmed.
+        /// The secondary image is started once, and remains only if it is confirmed.
         case test
-        /// The secondary image runs from then on.
+        /// The secondary image is started, and remains.
         case permanent
-        /// The running image was started as a test; the previous one, now in the secondary slot, runs again.
+        /// The running image was started as a test; the previous image in the secondary slot is started
+        /// again.
         case revert
     }
 
-    /// One request of an upload.
+    /// An upload request, with a part of the image.
     struct Chunk: Hashable, Sendable {
         var offset: Int
         var data: [UInt8] = []
-        /// The length of the image, which only the first chunk has.
+        /// The length of the whole image; only the first chunk has it.
         var length: Int?
-        /// The SHA-256 of the whole upload, which only the first chunk has.
+        /// The SHA-256 of the whole upload; only the first chunk has it.
         var hash: [UInt8]?
         /// Whether the image must be newer than the running one.
         var isUpgrade = false
@@ -33,9 +34,9 @@ struct ImageSlots: Sendable {
     struct Progress: Hashable, Sendable {
         /// The offset of the next chunk.
         var offset: Int
-        /// Whether the complete upload matches the hash of its first chunk.
+        /// Whether the complete upload matches the hash in its first chunk.
         ///
-        /// The value is `nil` until the upload is complete, and if there is no hash.
+        /// The value is `nil` until the upload is complete, and if the first chunk had no hash.
         var matches: Bool?
     }
 
@@ -57,7 +58,7 @@ struct ImageSlots: Sendable {
     private(set) var next = NextBoot.active
     private var upload: Upload?
 
-    /// The images, with the fields of MCUmgr's list of images.
+    /// The images as MCUmgr's image list.
     var list: CBOR {
         var images = [entry(primary, slot: 0)]
         if let secondary { images.append(entry(secondary, slot: 1)) }
@@ -80,7 +81,7 @@ struct ImageSlots: Sendable {
 
     // MARK: State
 
-    /// Selects the image to run after the next start, by its hash; `nil` is the running image.
+    /// Selects the image to start after the next restart, by its hash; `nil` means the running image.
     mutating func select(_ hash: [UInt8]?, confirm: Bool) throws(ManagementError) {
         guard hash != nil || confirm else { throw .image(.invalidHash) }
         let isActive = hash == nil || hash == primary.hash
@@ -130,9 +131,8 @@ struct ImageSlots: Sendable {
 
     /// Adds the next chunk of an upload, and returns the progress.
     ///
-    /// Any other chunk is not added; the progress then has the offset of the expected one.
-    ///
-    /// A first chunk with the hash of an interrupted upload resumes that upload.
+    /// A chunk with an unexpected offset is ignored; the progress then has the expected offset. A first
+    /// chunk with the hash of an interrupted upload resumes that upload.
     mutating func add(_ chunk: Chunk) throws(ManagementError) -> Progress {
         if chunk.offset == 0 {
             if let progress = try begin(chunk) { return progress }
@@ -144,7 +144,7 @@ struct ImageSlots: Sendable {
             self.upload = nil
             throw .image(.overrun)
         }
-        // Without this, the hashes would have two owners, and would be copied.
+        // Otherwise, the hashes would have two owners, and would be copied.
         self.upload = nil
         upload.offset += chunk.data.count
         upload.all.update(chunk.data)
@@ -157,7 +157,8 @@ struct ImageSlots: Sendable {
         return Progress(offset: upload.offset, matches: upload.hash.map { $0 == upload.all.digest })
     }
 
-    /// Begins an upload, or returns the progress of an interrupted one with the same hash.
+    /// Starts an upload and returns `nil`, or returns the progress of an interrupted upload with the same
+    /// hash.
     private mutating func begin(_ chunk: Chunk) throws(ManagementError) -> Progress? {
         let header = try ImageHeader(chunk.data)
         guard let length = chunk.length else { throw .image(.invalidLength) }

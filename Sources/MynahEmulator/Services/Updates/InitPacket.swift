@@ -1,7 +1,8 @@
 import MynahSupport
 
-/// The init packet of a secure DFU, a description of the firmware in protocol buffers (Nordic,
-/// `dfu-cc.proto`).
+/// The init packet of a secure DFU, which describes the firmware (Nordic, `dfu-cc.proto`).
+///
+/// The packet is encoded with Protocol Buffers.
 struct InitPacket: Hashable, Sendable {
     enum FirmwareType {
         static let application: UInt64 = 0
@@ -10,7 +11,7 @@ struct InitPacket: Hashable, Sendable {
         static let softDeviceAndBootloader: UInt64 = 3
     }
 
-    /// The error if bytes are not a valid protocol buffer.
+    /// The error for bytes that are not a valid Protocol Buffers message.
     struct Malformed: Error {}
 
     /// `true` if the packet has a signature.
@@ -85,10 +86,10 @@ struct InitPacket: Hashable, Sendable {
         }
     }
 
-    /// The longest length that a packet can have, because a length has 32 bits.
+    /// The longest accepted length, because lengths have 32 bits here.
     private static let longest = UInt64(UInt32.max)
 
-    /// The length of the firmware in bytes, or 0 if the packet does not have it for the firmware's type.
+    /// The length of the firmware in bytes, or 0 if the packet has no length for its firmware type.
     var length: UInt64 {
         switch type {
         case FirmwareType.application: applicationLength
@@ -101,7 +102,7 @@ struct InitPacket: Hashable, Sendable {
     }
 }
 
-/// Reads the fields of a protocol buffer message.
+/// A reader of the fields in a Protocol Buffers message.
 private enum ProtocolBuffer {
     enum Value {
         case number(UInt64)
@@ -133,7 +134,7 @@ private enum ProtocolBuffer {
         }
     }
 
-    /// Reads a number that has seven bits in each byte, the lowest first.
+    /// Reads a varint, which has seven bits in each byte, lowest first.
     private static func number(_ reader: inout ByteReader) throws(InitPacket.Malformed) -> UInt64 {
         var number: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 7) {

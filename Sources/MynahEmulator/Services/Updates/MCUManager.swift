@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// A device that MCUmgr updates over the Simple Management Protocol (Zephyr, Device Management).
+/// A device that is updated with MCUmgr over the Simple Management Protocol (Zephyr, Device Management).
 ///
 /// The OS group supports echo, reset, parameters and information. The image group supports the state of two
 /// slots, upload and erase.
@@ -99,7 +99,7 @@ struct MCUManager: ServiceBehavior {
         }
     }
 
-    /// Decodes the map of a request, which is empty if the request has no data.
+    /// Decodes the map in a request; returns an empty map if the request has no data.
     private static func map(_ bytes: [UInt8]) throws(ManagementError) -> CBOR {
         if bytes.isEmpty { return .map([]) }
         guard let request = try? CBOR(decoding: bytes), request.isMap else { throw .status(.invalid) }
@@ -122,7 +122,7 @@ struct MCUManager: ServiceBehavior {
 
     private static func information(_ request: CBOR) throws(ManagementError) -> CBOR {
         let format = try request.field("format", \.string) ?? "s"
-        // The letters s and o are the names of the kernel and the operating system; a means all.
+        // The letters s and o stand for the names of the kernel and the operating system; a means all.
         guard !format.isEmpty, format.allSatisfy("soa".contains) else { throw .system(.invalidFormat) }
         return .map([.init("output", .text("Mynah"))])
     }
@@ -130,7 +130,7 @@ struct MCUManager: ServiceBehavior {
     private static func bootloader(_ request: CBOR) throws(ManagementError) -> CBOR {
         switch try request.field("query", \.string) {
         case nil: return .map([.init("bootloader", .text("MCUboot"))])
-        // Mode 3 is two slots that are swapped without a third one.
+        // Mode 3 is two slots that are swapped without a scratch area.
         case "mode": return .map([.init("mode", .unsigned(3))])
         default: throw .system(.queryHasNoAnswer)
         }
@@ -148,7 +148,7 @@ struct MCUManager: ServiceBehavior {
 }
 
 extension CBOR {
-    /// Returns the value for a key, or `nil` if it is missing; throws the error for a value of another type.
+    /// Returns the value for a key, or `nil` if it is missing; throws an error if it has another type.
     fileprivate func field<Value>(
         _ key: String, _ value: (CBOR) -> Value?
     ) throws(ManagementError) -> Value? {

@@ -5,7 +5,7 @@ struct ManagementHeader: Hashable, Sendable {
     /// The length of a header, in bytes.
     static let length = 8
 
-    /// The newest known version: 0 is the original protocol, and 1 has errors by group.
+    /// The newest supported version: 0 is the original protocol, and 1 has error codes by group.
     static let newestVersion: UInt8 = 1
 
     enum Operation {
@@ -25,7 +25,7 @@ struct ManagementHeader: Hashable, Sendable {
         (self.group, self.sequence, self.command) = (group, sequence, command)
     }
 
-    /// Parses a header, whose integers are big-endian; returns `nil` if there are too few bytes.
+    /// Parses a header, whose integers are big-endian; returns `nil` if the bytes are too few.
     init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count >= Self.length else { return nil }
         let octets = Array(bytes.prefix(Self.length))
@@ -35,7 +35,7 @@ struct ManagementHeader: Hashable, Sendable {
         dataLength = Int(octets[2]) << 8 | Int(octets[3])
     }
 
-    /// Returns the frame for some data, which has at most 65,535 bytes.
+    /// Returns a frame with this header and `data`, which must have at most 65,535 bytes.
     func frame(_ data: [UInt8]) -> [UInt8] {
         let length = UInt16(clamping: data.count)
         return [
@@ -44,7 +44,6 @@ struct ManagementHeader: Hashable, Sendable {
         ] + data
     }
 
-    /// The header of the response.
     var response: ManagementHeader {
         var header = self
         header.version = min(version, Self.newestVersion)
@@ -53,23 +52,24 @@ struct ManagementHeader: Hashable, Sendable {
     }
 }
 
-/// Collects the requests of one central, each of which may come in several writes.
+/// Assembles the requests of one central, each of which may consist of several writes.
 struct ManagementRequests: Hashable, Sendable {
     enum Request: Hashable {
         case complete(ManagementHeader, [UInt8])
-        /// A request that is longer than the buffer, and is skipped.
+        /// A request that is longer than the buffer, and whose data is skipped.
         case tooLong(ManagementHeader)
     }
 
-    /// The length of the longest request with its header: `buf_size` in MCUmgr's parameters, as in the
-    /// samples of the nRF Connect SDK.
+    /// The length of the longest request including its header.
+    ///
+    /// This is `buf_size` in MCUmgr's parameters, as in the samples of the nRF Connect SDK.
     static let longest = 2475
 
     private var bytes: [UInt8] = []
-    /// The number of bytes that are left of a skipped request.
+    /// The number of bytes of a skipped request that are still to come.
     private var skipped = 0
 
-    /// Adds written bytes, and returns the requests that they complete.
+    /// Adds written bytes, and returns the requests that are now complete.
     mutating func add(_ written: [UInt8]) -> [Request] {
         let ignored = min(skipped, written.count)
         skipped -= ignored
@@ -91,7 +91,7 @@ struct ManagementRequests: Hashable, Sendable {
     }
 }
 
-/// The error of a request, which each version of the protocol encodes in its own way.
+/// The error of a request, which each version of the protocol encodes differently.
 enum ManagementError: Error, Hashable {
     /// An error of the protocol itself (`mcumgr_err_t`).
     enum Status: UInt64 {
@@ -109,7 +109,7 @@ enum ManagementError: Error, Hashable {
         case invalidFormat = 2
         case queryHasNoAnswer = 3
 
-        /// The error code for a client of the original protocol.
+        /// The error code for clients of the original protocol.
         var status: Status {
             switch self {
             case .invalidFormat: .invalid
@@ -134,7 +134,7 @@ enum ManagementError: Error, Hashable {
         case overrun = 31
         case testOfActiveDenied = 33
 
-        /// The error code for a client of the original protocol.
+        /// The error code for clients of the original protocol.
         var status: Status {
             switch self {
             case .invalidSlot, .invalidOffset, .invalidLength, .invalidHeader, .invalidHash: .invalid

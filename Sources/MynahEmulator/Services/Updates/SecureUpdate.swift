@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// Nordic's secure DFU, with a control point and a packet characteristic (nRF5 SDK 17.1, "DFU Transport:
-/// BLE").
+/// Nordic's secure DFU, with the characteristics DFU Control Point and DFU Packet (nRF5 SDK 17.1, "DFU
+/// Transport: BLE").
 struct SecureUpdate: ServiceBehavior {
     static let controlPoint: BluetoothUUID = "8EC90001-F315-4F60-9FB8-838830DAEA50"
     static let packet: BluetoothUUID = "8EC90002-F315-4F60-9FB8-838830DAEA50"
@@ -29,8 +29,9 @@ struct SecureUpdate: ServiceBehavior {
         }
     }
 
-    /// Packet receipts: a central gets a checksum after every `every` packets; `left` are left until the
-    /// next.
+    /// The packet receipt notifications of a central: a checksum is sent after every `every` packets.
+    ///
+    /// `left` packets remain until the next checksum.
     private struct Receipts: Sendable {
         var every: UInt16
         var left: UInt16
@@ -79,8 +80,8 @@ struct SecureUpdate: ServiceBehavior {
 
     /// Adds a packet, which has no response.
     ///
-    /// After as many packets as the central chose, the central gets the checksum, or the error of the last
-    /// packet.
+    /// After the number of packets that the central has chosen, the checksum is sent, or the error of the
+    /// last packet.
     private mutating func add(_ bytes: [UInt8], by central: Peer.ID) -> [ServiceEffect] {
         var trouble: UpdateError?
         do throws(UpdateError) { try objects.add(bytes) } catch { trouble = error }
@@ -135,7 +136,7 @@ struct SecureUpdate: ServiceBehavior {
             let (longest, progress) = objects.select(kind)
             return longest.octets + progress.bytes
         case .abort:
-            // The device leaves the update mode, and restarts with its old firmware.
+            // The device leaves DFU mode, and restarts with its old firmware.
             restart = now + Self.restartDelay
             return []
         }

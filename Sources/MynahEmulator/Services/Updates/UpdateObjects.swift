@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The result of a request of secure DFU (Nordic, `nrf_dfu_result_t`).
+/// The result codes for failed requests of secure DFU (Nordic, `nrf_dfu_result_t`).
 enum UpdateError: Error, Hashable {
     /// The extended error code, which follows the result 0x0B (`nrf_dfu_ext_error_code_t`).
     enum Extended: UInt8 {
@@ -39,7 +39,7 @@ enum UpdateError: Error, Hashable {
 
 /// The objects of a secure DFU: the init packet, and the firmware in objects of up to 4096 bytes.
 ///
-/// The firmware's bytes are not kept. The objects outlive a link, so that an interrupted update can be
+/// The firmware's bytes are not stored. The objects outlive a link, so that an interrupted update can be
 /// resumed.
 struct UpdateObjects: Sendable {
     enum Kind: UInt8 {
@@ -80,30 +80,30 @@ struct UpdateObjects: Sendable {
         var length = 0
         var bytes: [UInt8] = []
         var crc = CRC32()
-        /// The init packet, if it was executed.
+        /// The init packet, or `nil` if it was not executed yet.
         var accepted: InitPacket?
     }
 
     static let longestCommand = 512
     static let longestObject = 4096
     private static let page = 4096
-    /// The room for firmware, in bytes.
+    /// The space for firmware, in bytes.
     static let room: UInt64 = 1 << 19
     private static let sha256: UInt64 = 3
 
     private(set) var versions = Versions()
     private(set) var selected: Kind?
     private var command = Command()
-    /// All firmware that was received.
+    /// The length and the hash of all received firmware.
     private var received = Received()
-    /// The executed part of the firmware; the current object begins at its end.
+    /// The length and the hash of the executed firmware; the current object begins at its end.
     private var executed = Received()
     /// The length of the current firmware object, or 0 if there is none.
     private var objectLength = 0
 
     // MARK: Requests
 
-    /// Selects an object, and returns its maximum length and the progress of its reception.
+    /// Selects an object; returns its maximum length, and the progress of its reception.
     mutating func select(_ kind: Kind) -> (longest: UInt32, progress: Progress) {
         selected = kind
         let longest = kind == .command ? Self.longestCommand : Self.longestObject
@@ -123,14 +123,14 @@ struct UpdateObjects: Sendable {
         return progress(of: selected)
     }
 
-    /// Creates an object that replaces the one of its kind, and selects it.
+    /// Creates and selects an object, which replaces the earlier one of its kind.
     mutating func create(_ kind: Kind, length: UInt32) throws(UpdateError) {
         selected = kind
         guard length > 0 else { throw .invalidParameter }
         switch kind {
         case .command:
             guard length <= Self.longestCommand else { throw .insufficientResources }
-            // A new init packet begins a new update.
+            // A new init packet starts a new update.
             command = Command(length: Int(length))
             (received, executed, objectLength) = (Received(), Received(), 0)
         case .data:
@@ -144,8 +144,7 @@ struct UpdateObjects: Sendable {
         }
     }
 
-    /// Adds a packet to the selected object; throws an error for a packet that is longer than the object's
-    /// rest.
+    /// Adds a packet to the selected object; throws an error if the packet is longer than the object's rest.
     mutating func add(_ bytes: [UInt8]) throws(UpdateError) {
         switch selected {
         case .command:
@@ -171,7 +170,7 @@ struct UpdateObjects: Sendable {
             if command.accepted == nil { command.accepted = try checked(command.bytes) }
             return false
         case .data:
-            // A client that lost the response may execute an object again.
+            // A client that did not receive the response may execute an object again.
             guard let packet = command.accepted, received.count == executed.count + objectLength else {
                 throw .notPermitted
             }
@@ -182,7 +181,7 @@ struct UpdateObjects: Sendable {
         }
     }
 
-    /// Compares the complete firmware with its hash, and prepares for the next update.
+    /// Compares the hash of the complete firmware with the init packet, and prepares for the next update.
     private mutating func complete(_ packet: InitPacket) throws(UpdateError) -> Bool {
         let isVerified = packet.hash == Array(executed.hash.digest.reversed())
         let versions = versions
@@ -199,7 +198,7 @@ struct UpdateObjects: Sendable {
         return true
     }
 
-    /// Returns the init packet if the device accepts its firmware.
+    /// Parses the init packet, and throws an error if the device does not accept its firmware.
     ///
     /// The signature is not verified, because there is no key.
     private func checked(_ bytes: [UInt8]) throws(UpdateError) -> InitPacket {
