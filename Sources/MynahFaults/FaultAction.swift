@@ -12,7 +12,8 @@ enum FaultAction: Sendable {
     case work(FaultJob)
     /// Have the radio lose the bond with a central, or all bonds if the central is `nil`.
     case loseBond(Peer.ID?, FaultEffect.LostBond)
-    /// Set whether requests that the radio answers by itself are passed to the faults.
+    /// Set whether requests pass through the faults: reads and writes, and those that the radio answers by
+    /// itself.
     case arm(Bool)
     /// Set or remove the attribute's value in the radio, so that it answers reads by itself or asks the sink.
     case show(AttributeKey)
