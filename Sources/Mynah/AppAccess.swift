@@ -18,16 +18,15 @@ package struct AppAccess: Sendable {
     /// Whether the app's code can run.
     package var isRunning: Bool { look { app, _ in app.isRunning } ?? false }
 
-    /// `true` if the app has exceeded its time in the background, and is about to be ended.
-    ///
-    /// The code of such an app no longer runs.
+    /// `true` if the app has exceeded its background time, and does nothing by itself until the next event.
     package var isThrottled: Bool { look { app, _ in app.isThrottled } ?? false }
 
     /// `true` if the app runs because an event woke it.
     package var isWoken: Bool { look { app, _ in app.isWoken } ?? false }
 
-    /// `true` if the app is suspended, and a change of the Bluetooth state would wake it: it has the central
-    /// background mode and a central manager.
+    /// `true` if the app is suspended, and a change of the Bluetooth state would wake it.
+    ///
+    /// Such an app has the central background mode, a central manager, and permission to use Bluetooth.
     package var isToBeWokenByState: Bool { look { app, _ in app.isToBeWokenByState } ?? false }
 
     /// Whether the event that is being delivered was queued because the app was not running.

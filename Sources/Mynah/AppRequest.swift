@@ -4,7 +4,7 @@ import MynahCore
 enum AppRequest: Sendable {
     /// Have the radio serve the app's services or refuse requests for them, as the app's state requires.
     case serve
-    /// Stop the app's advertising, and do not resume it at a later launch.
+    /// Stop the app's advertising, and forget its request.
     case forgetAdvertising
     /// Withdraw the services of the app's managers; with `forget`, the app has to add them again.
     case withdrawServices(forget: Bool)

@@ -53,7 +53,7 @@ final class PhoneFiles {
 
     /// Queues the writing of a file; returns `false` if the phone has no state directory.
     ///
-    /// A failure is reported again only if its reason changes.
+    /// A failure is reported again only if its reason changes, or after a successful write.
     @discardableResult
     func save(_ content: some KeptContent) -> Bool {
         states.save(content) { [weak reports] message in reports?.warnSoon("stateNotKept", message) }

@@ -12,7 +12,7 @@ enum PhoneTask: Sendable {
     case startCentral
     /// End a link to a peripheral.
     case disconnect(Peer.ID)
-    /// Withdraw services that a manager has dropped.
+    /// Withdraw services from the radio; their manager may keep them for a later publication.
     case withdraw(PublishedServices.ID, [ServiceDefinition])
     /// Ask the radio for the identity address of a device that has a pending connection.
     case resolve(DeviceAddress)

@@ -37,8 +37,8 @@ struct PreservedStates {
 
     /// Queues the writing of a file; returns `false` if there is no directory.
     ///
-    /// `failed` is called on another thread with a message for the user, and again only if the reason
-    /// changes.
+    /// `failed` is called on another thread with a message for the user. It is called again only if the
+    /// reason changes, or after a successful write.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (String) -> Void) -> Bool {
         guard let directory, !isFinal else { return false }
         let subject = content.subject

@@ -134,7 +134,7 @@ final class ServiceRegistry {
     /// Withdraws all services of a manager, without a request of the manager.
     ///
     /// With `forget`, the app has to add its services again. The manager's PSMs are also withdrawn then, or
-    /// if the manager has ended.
+    /// if the manager has ended, which closes their channels.
     ///
     /// That PSMs are withdrawn with the services is an assumption.
     func withdrawAll(of manager: ManagerState, forget: Bool) {

@@ -262,8 +262,10 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Queues the writing of a file; `failed` is called on another thread, and again only if the reason
-    /// changes.
+    /// Queues the writing of a file.
+    ///
+    /// `failed` is called on another thread. It is called again only if the reason changes, or after a
+    /// successful write.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (RadioError) -> Void) {
         writer.replace(file(content.fileName)) { [isSimulated] in
             let json = isSimulated ? content.json.markedAsSimulated : content.json

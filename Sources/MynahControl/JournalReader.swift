@@ -25,7 +25,7 @@ package struct JournalReader: Sendable {
         changes = noticesChanges ? 0 : nil
     }
 
-    /// Returns `true` if there was a change without an event since the last call.
+    /// Returns whether there was a change without an event since the last call, or ever in the first call.
     package mutating func takeChange() -> Bool {
         guard let known = changes else { return false }
         let now = journal.changes

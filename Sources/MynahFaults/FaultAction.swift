@@ -12,7 +12,8 @@ enum FaultAction: Sendable {
     case work(FaultJob)
     /// Have the radio delete its bond with a central, or all bonds if the central is `nil`.
     case loseBond(Peer.ID?, FaultEffect.LostBond)
-    /// Set whether the radio asks the faults about requests that it would otherwise answer by itself.
+    /// Set whether requests pass through the faults: reads and writes, and those that the radio answers by
+    /// itself.
     case arm(Bool)
     /// Set the attribute's static value in the radio, which then answers reads, or remove it, so that the
     /// device answers them.

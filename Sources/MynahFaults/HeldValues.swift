@@ -43,6 +43,7 @@ struct HeldValues: Sendable {
     private struct Track: Sendable {
         /// The time at which the last value was sent.
         var last: Duration
+        /// The interval between the last value and the value before it, or `nil` before the second value.
         var gap: Duration?
         /// The value that is held back until the next one was sent.
         var waiting: Value?

@@ -24,8 +24,8 @@ public struct PhoneAdvertising: Hashable, Sendable {
     /// Apple's Nearby Info, five or six bytes, which is advertised with the overflow area, or `nil` for none.
     package var nearbyInfo: [UInt8]?
 
-    /// The largest random delay that is added to the background interval, as measured on one iPhone 6 with
-    /// iOS 11.
+    /// The largest random delay on top of the background interval, in steps of 1.25 ms, as measured on
+    /// one iPhone 6 with iOS 11.
     package static let backgroundJitter: Duration = .microseconds(6250)
     /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
     package static let flags: UInt8 = 0x1A

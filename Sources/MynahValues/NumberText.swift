@@ -48,8 +48,7 @@ enum DateTimeText {
         let date = halves[0].split(separator: "-", omittingEmptySubsequences: false)
         let time = halves[1].split(separator: ":", omittingEmptySubsequences: false)
         let widths = [4, 2, 2, 2, 2, 2]
-        // The largest values of each part. A year before 1582 is not valid, but is accepted; 0 means "not
-        // known".
+        // The largest value of each part; 0 means "not known". A year from 1 to 1581 is refused below.
         let limits = [9999, 12, 31, 23, 59, 59]
         guard date.count == 3, time.count == 3 else { return nil }
         var numbers: [Int] = []

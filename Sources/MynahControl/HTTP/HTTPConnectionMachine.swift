@@ -56,7 +56,7 @@ struct HTTPConnectionMachine {
         case closed
     }
 
-    /// The maximum number of parts that may be pending; only a malicious client reaches this limit.
+    /// The most parts that may be pending; one read gives far fewer, so only a malicious client gets here.
     private static let pendingLimit = 16_384
 
     private var rules: HTTPRules

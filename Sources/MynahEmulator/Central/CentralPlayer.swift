@@ -389,7 +389,7 @@ final class CentralPlayer {
         act(in: wake) { $0.waited(number, for: entry, into: &$1) }
     }
 
-    /// Reports the requested connection, after the state directory has saved it.
+    /// Reports the requested connection, after its state was queued for the state directory.
     ///
     /// The result of the request is reported later.
     private func reportConnecting() {
@@ -507,7 +507,7 @@ final class CentralPlayer {
         for repetition in writes.release() {
             let write = central.peripherals[repetition.entry].writes[repetition.write]
             let isDone = progress[repetition.device]?.done.contains(.write(repetition.write)) == true
-            // A write whose time came while the app was not running is sent at once.
+            // A write with `after` that was not made while the app was not running is sent at once.
             again(repetition, in: isDone || write.after == nil ? write.every : .zero)
         }
     }

@@ -2,7 +2,7 @@ import MynahCore
 public import MynahProfiles
 
 extension EmulatedDevice {
-    /// Makes the device that a profile describes; generated values depend only on `seed`.
+    /// Makes the device that a profile describes; its values depend only on `seed` and `clockStart`.
     ///
     /// `label` is the device's name in events; the default is the profile's name. `clockStart` is the start
     /// of the device's clocks, in seconds since 1970.

@@ -34,7 +34,7 @@ package enum UserAction: Hashable, Sendable {
     /// The phone shows a text as a notification of the app.
     case alert(String)
 
-    /// The actions that are not a transition in an app's life cycle, with their words on the command line.
+    /// The actions that are not a transition in an app's life cycle, with their words for users.
     private static let others: [(word: String, action: UserAction)] = [
         ("startAdvertising", .startAdvertising), ("stopAdvertising", .stopAdvertising),
         ("startScan", .startScan), ("stopScan", .stopScan), ("openAlert", .openAlert),
@@ -45,7 +45,7 @@ package enum UserAction: Hashable, Sendable {
         ("poweredOff", .setPower(false)), ("poweredOn", .setPower(true)),
     ]
 
-    /// The words for all actions on the command line.
+    /// The words for all actions.
     package static var words: [String] {
         AppTransition.allCases.map(\.rawValue) + others.map(\.word) + PhoneChange.allCases.map(\.rawValue)
     }
@@ -70,7 +70,7 @@ package enum UserAction: Hashable, Sendable {
         }
     }
 
-    /// Parses a word of the command line; returns `nil` if the word is not an action.
+    /// Parses the word of an action; returns `nil` for any other word.
     package init?(_ word: String) {
         if word.hasPrefix(Self.alertPrefix), word != Self.alertPrefix {
             self = .alert(String(word.dropFirst(Self.alertPrefix.count)))

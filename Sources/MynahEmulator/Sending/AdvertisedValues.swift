@@ -33,7 +33,7 @@ struct AdvertisedValues: Sendable {
     /// Makes an empty list of values.
     init() {}
 
-    /// Makes the values of a profile; generated values depend only on `seed`.
+    /// Makes the values of a profile, which depend only on `seed` and `clockStart`.
     init(_ values: [AdvertisedValue], seed: UInt64, clockStart: Int64) {
         entries = values.enumerated().map { index, value in
             let run = GeneratorRun(

@@ -14,7 +14,7 @@ struct StoredMeasurements: ServiceBehavior {
         var value: [UInt8]
     }
 
-    /// The maximum number of stored measurements; if there are more, the oldest are dropped.
+    /// The most stored measurements, unless more are stored at the start; the oldest are dropped.
     static let most = 250
 
     let handled: [BluetoothUUID] = []

@@ -263,7 +263,7 @@ struct CauseFinder {
 
     /// Returns the number of requests in a group that must share a delay to make the delay usual.
     ///
-    /// For a group of equal requests, two are enough.
+    /// The number is 60 % of the group's requests, but at least two.
     private func needed(_ group: Int) -> Int {
         max(2, Int((Double(groupSizes[group]) * Self.usual).rounded(.up)))
     }

@@ -9,7 +9,7 @@ struct Kind<Value>: Sendable {
     /// `what` is the name of the value in messages.
     let read: @Sendable (_ node: YAMLNode, _ what: String, _ reader: FormatReader) -> Value?
 
-    /// The format in words, for the tables of keys and for the schema.
+    /// The format in words, for the tables of keys and the schema; made only when they need it.
     var form: String { makeForm() }
     var schema: Schema { makeSchema() }
 
