@@ -82,7 +82,7 @@ extension FaultyRadio {
     /// Advertises the requested advertisement with the changes of the faults, unless that is already on the
     /// air, or the radio does not work.
     func advertiseAgain() async {
-        guard let changed = machine.nextAdvertisement else { return reportRefusedChanges() }
+        guard let changed = machine.nextAdvertisement else { return perform(machine.refusedChanges()) }
         do throws(RadioError) {
             let report = try await advertise(changed: changed)
             if machine.advertising.wanted != nil { pass(.advertisingChanged(report)) }
@@ -91,14 +91,7 @@ extension FaultyRadio {
         }
     }
 
-    private func reportRefusedChanges() {
-        for (fault, problem) in machine.advertising.takeRefused() {
-            warn("the fault \(fault) does not change the advertising: with the other changes, \(problem)")
-        }
-    }
-
     private func advertise(changed: Advertisement) async throws(RadioError) -> AdvertisingReport {
-        reportRefusedChanges()
         perform(machine.advertises(changed))
         do throws(RadioError) {
             return try await wrapped.advertise(changed)

@@ -312,6 +312,9 @@ struct ControllerSession: Sendable {
         advertiser.announce(reports, of: number)
     }
 
+    /// Whether connectable sets stop at a number of centrals.
+    var limitsCentrals: Bool { advertiser.largestCentralCount != nil }
+
     /// Whether connectable sets are off because as many centrals as allowed are connected.
     var isFull: Bool { advertiser.largestCentralCount.map { centralCount >= $0 } ?? false }
 

@@ -27,8 +27,6 @@ final class GenericAccess {
     private let sinks: RadioSinks
     private let controller: ControllerDriver
     private var reports = ReportAssembler()
-    /// Whether the last report was that the device takes no more centrals.
-    private var toldFull = false
     /// The request that was reported to wait for the end of a link, or `nil` if none was since the last one
     /// that was advertised.
     private var waiting: HostAdvertisingSets.Number?
@@ -52,7 +50,7 @@ final class GenericAccess {
         reports = ReportAssembler()
         peers = PeerAddresses()
         setAddresses.reset()
-        (toldFull, waiting) = (false, nil)
+        waiting = nil
     }
 
     /// Stops advertising and scanning.
@@ -120,7 +118,6 @@ final class GenericAccess {
         }
         let reports = controller.session.advertiser.reports(of: advertisement.sets, wanted)
         controller.drive { session, _, _ in session.announce(reports, of: number) }
-        toldFull = controller.session.isFull
         return controller.session.announced ?? AdvertisingReport(reports)
     }
 
@@ -139,15 +136,9 @@ final class GenericAccess {
         sinks.tell(.advertisingChanged(.silent))
     }
 
-    /// Reports the current advertisement with the new own address.
+    /// Reports the current advertisement with the new own address, or after a change of the centrals.
     func addressChanged() {
-        toldFull = controller.session.isFull
         if let report = controller.session.announced { sinks.tell(.advertisingChanged(report)) }
-    }
-
-    /// Reports advertising that is off, or on again, because of the number of connected centrals.
-    func centralsChanged() {
-        if controller.session.isFull != toldFull { addressChanged() }
     }
 
     // MARK: Scanning

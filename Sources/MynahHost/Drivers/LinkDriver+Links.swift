@@ -38,14 +38,14 @@ extension LinkDriver {
         let context = LinkTable.Context(
             request: request, identity: identity, canReadFeatures: canReadFeatures, now: environment.now())
         change { $0.began(connection, context, &$1) }
-        access.centralsChanged()
+        if controller.session.limitsCentrals { access.addressChanged() }
     }
 
     private func ended(_ handle: ConnectionHandle, _ reason: HCIStatus) {
         // Also of a link that nobody wanted, which is not in the table.
         controller.drive { [role = acl.table[handle]?.role] in $0.linkEnded(role, at: $1, &$2) }
         change { $0.ended(handle, reason, &$1) }
-        access.centralsChanged()
+        if controller.session.limitsCentrals { access.addressChanged() }
         if acl.table.isEmpty { stopWaitingForEnd() }
         sendData()
     }
