@@ -103,14 +103,22 @@ extension FaultMachine {
         return changed == advertising.onAir ? nil : changed
     }
 
+    /// Warns about changes of the advertising that have no effect, each once.
+    mutating func refusedChanges() -> [FaultAction] {
+        advertising.takeRefused().map {
+            .warn("the fault \($0.fault) does not change the advertising: with other changes, \($0.problem)")
+        }
+    }
+
     /// Records the advertisement that is about to be advertised, and reports the faults that make it not
     /// connectable.
     mutating func advertises(_ changed: Advertisement) -> [FaultAction] {
         defer { advertising.onAir = changed }
-        guard !changed.isConnectable, advertising.onAir?.isConnectable != false else { return [] }
+        let refused = refusedChanges()
+        guard !changed.isConnectable, advertising.onAir?.isConnectable != false else { return refused }
         let names = refusals.map(\.fault.name)
         rules.countApplied(names)
-        return names.map { .report(FaultFiring(fault: $0, trigger: .connect)) }
+        return refused + names.map { .report(FaultFiring(fault: $0, trigger: .connect)) }
     }
 
     /// The faults that refuse connections by advertising as not connectable.

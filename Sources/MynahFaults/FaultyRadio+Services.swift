@@ -84,7 +84,7 @@ extension FaultyRadio {
     ///
     /// Does nothing if that is already advertised, or if the radio does not work.
     func advertiseAgain() async {
-        guard let changed = machine.nextAdvertisement else { return reportRefusedChanges() }
+        guard let changed = machine.nextAdvertisement else { return perform(machine.refusedChanges()) }
         do throws(RadioError) {
             let report = try await advertise(changed: changed)
             if machine.advertising.wanted != nil { pass(.advertisingChanged(report)) }
@@ -93,14 +93,7 @@ extension FaultyRadio {
         }
     }
 
-    private func reportRefusedChanges() {
-        for (fault, problem) in machine.advertising.takeRefused() {
-            warn("the fault \(fault) does not change the advertising: with the other changes, \(problem)")
-        }
-    }
-
     private func advertise(changed: Advertisement) async throws(RadioError) -> AdvertisingReport {
-        reportRefusedChanges()
         perform(machine.advertises(changed))
         do throws(RadioError) {
             return try await wrapped.advertise(changed)

@@ -80,7 +80,8 @@ import Testing
             await rig.radio.published.flatMap(\.services).flatMap(\.characteristics).first?.key)
         func write(_ byte: UInt8) async throws {
             let part = WriteRequest.Part(attribute: key, value: [byte])
-            _ = try await rig.radio.request(.write(WriteRequest(central: rig.peer.id, parts: [part])))
+            _ = try await rig.radio.request(
+                .write(WriteRequest(central: rig.peer.id, parts: [part], wantsResponse: true)))
         }
         try await write(2)
         try await until("the services are advertised") {
@@ -92,7 +93,7 @@ import Testing
         #expect(warnings.count == 1, "\(warnings)")
         #expect(warnings[0].hasPrefix("test.yaml:18:45: a rule could not change the advertising: "))
         #expect(
-            warnings[0].contains("are left") && warnings[0].contains("name fewer services"), "\(warnings)")
+            warnings[0].contains("are left") && warnings[0].contains("leave something else out"), "\(warnings)")
         #expect(try await air() == before)
         await emulator.stop()
     }

@@ -92,7 +92,7 @@ struct ProfileText {
         add(0, "mynah: 1")
         add(0, "name: \(Self.quoted(profile.name))")
         writeIdentity()
-        writeAdvertising()
+        lines += AdvertisingText(of: profile).lines
         writeVariables()
         guard !profile.services.isEmpty else { return }
         add(0, "")
@@ -166,139 +166,6 @@ struct ProfileText {
             func name(_ number: Int) -> String { "answer\(turnCount)turn\(number % values.count + 1)" }
             return values.enumerated().map { Turn(name: name($0), next: name($0 + 1), value: $1) }
         }
-    }
-
-    /// Writes one set as a mapping, and several as a list.
-    private mutating func writeAdvertising() {
-        guard let first = profile.advertising.first else { return }
-        add(0, "")
-        guard profile.advertising.count > 1 else {
-            note(0, first.notes)
-            add(0, "advertising:")
-            let start = lines.count
-            write(first, at: 1)
-            if lines.count == start { lines[start - 1] += " {}" }
-            return
-        }
-        add(0, "advertising:")
-        for advertising in profile.advertising {
-            note(1, advertising.notes)
-            let start = lines.count
-            write(advertising, at: 2)
-            if lines.count == start {
-                add(1, "- {}")
-            } else {
-                lines[start] = "  - " + lines[start].dropFirst(4)
-            }
-        }
-    }
-
-    private mutating func write(_ advertising: ImportedAdvertising, at depth: Int) {
-        let content = advertising.advertisement
-        let name = profile.deviceName ?? profile.name
-        let isNamed = content.data.raw.contains {
-            $0.type == .completeLocalName || $0.type == .shortenedLocalName
-        }
-        if content.localName != name, !(content.localName == nil && isNamed) {
-            add(depth, "localName: \(Self.quoted(content.localName ?? ""))")
-        }
-        let hasRawFlags = content.data.raw.contains { $0.type == .flags }
-        if content.flags != Advertisement.usualFlags, !hasRawFlags {
-            add(depth, "flags: " + (content.flags.map { "0x" + Hex.encode([$0]) } ?? "none"))
-        }
-        if let extended = content.extended { add(depth, "extended: \(Self.words(extended))") }
-        if !content.isConnectable { add(depth, "connectable: false") }
-        if !content.isConnectable, content.extended == nil, !content.isScannable {
-            add(depth, "scannable: false")
-        }
-        if content.extended != nil, content.isScannable { add(depth, "scannable: true") }
-        if let interval = content.interval { add(depth, "interval: \(Self.milliseconds(interval))") }
-        if let every = advertising.every { add(depth, "every: \(every.text)") }
-        write(content.data, advertising.values.filter { $0.payload == .data }, at: depth)
-        guard content.scanResponse != Advertisement.Contents() else { return }
-        add(depth, "scanResponse:")
-        if let name = content.scanResponse.localName { add(depth + 1, "localName: \(Self.quoted(name))") }
-        write(content.scanResponse, advertising.values.filter { $0.payload == .scanResponse }, at: depth + 1)
-    }
-
-    private mutating func write(
-        _ contents: Advertisement.Contents, _ values: [ImportedAdvertisedValue], at depth: Int
-    ) {
-        if !contents.incompleteServiceUUIDs.isEmpty {
-            let complete =
-                contents.serviceUUIDs.isEmpty ? "" : "complete: [\(Self.list(contents.serviceUUIDs))], "
-            add(
-                depth,
-                "serviceUUIDs: {\(complete)incomplete: [\(Self.list(contents.incompleteServiceUUIDs))]}")
-        } else if !contents.serviceUUIDs.isEmpty {
-            add(
-                depth, "serviceUUIDs: [\(Self.list(contents.serviceUUIDs))]",
-                Self.names(contents.serviceUUIDs))
-        }
-        if !contents.solicitedServiceUUIDs.isEmpty {
-            add(depth, "solicitedServiceUUIDs: [\(Self.list(contents.solicitedServiceUUIDs))]")
-        }
-        let companies = contents.manufacturerData.enumerated().map { index, entry in
-            let changed = values.first { $0.isManufacturerData && $0.index == index }
-            return (
-                Self.hex(entry.company), Self.value(entry.data, changed),
-                AssignedNumbers.companyName(of: entry.company)
-            )
-        }
-        write(companies, "manufacturerData", "company", at: depth)
-        let services = contents.serviceData.enumerated().map { index, entry in
-            let changed = values.first { !$0.isManufacturerData && $0.index == index }
-            return ("\(entry.uuid)", Self.value(entry.data, changed), AssignedNumbers.name(of: entry.uuid))
-        }
-        write(services, "serviceData", "service", at: depth)
-        switch contents.txPower {
-        case .level(let level)?: add(depth, "txPower: \(level) dBm")
-        case .radio?: add(depth, "txPower: true")
-        case nil: break
-        }
-        if let appearance = contents.appearance {
-            add(
-                depth, "appearance: " + (appearance == profile.appearance ? "true" : Self.hex(appearance)))
-        }
-        guard !contents.raw.isEmpty else { return }
-        add(depth, "raw:")
-        for entry in contents.raw {
-            add(
-                depth + 1, "- 0x\(Hex.encode([entry.type.rawValue])): \(Self.hex(entry.data))",
-                ADNames.describe(entry))
-        }
-    }
-
-    /// Writes a mapping from keys to values, or a list if a key occurs several times.
-    private mutating func write(
-        _ entries: [(key: String, value: String, name: String?)], _ field: String, _ keyName: String,
-        at depth: Int
-    ) {
-        guard !entries.isEmpty else { return }
-        add(depth, "\(field):")
-        let isList = Set(entries.map(\.key)).count < entries.count
-        for entry in entries {
-            let line =
-                isList
-                ? "- {\(keyName): \(entry.key), value: \(entry.value)}" : "\(entry.key): \(entry.value)"
-            add(depth + 1, line, entry.name)
-        }
-    }
-
-    private static let phyWords: [AdvertisingPHY: String] = [.le1M: "1M", .le2M: "2M", .coded: "coded"]
-
-    /// Returns the PHYs of extended advertising, as a profile has them.
-    private static func words(_ extended: Advertisement.Extended) -> String {
-        guard extended != Advertisement.Extended() else { return "true" }
-        let data = phyWords[extended.secondaryPHY] ?? "1M"
-        return extended.isPrimaryCoded ? "{data: \(data), primary: coded}" : "{data: \(data)}"
-    }
-
-    /// Returns bytes, or a value that has each of the observed byte sequences in turn.
-    private static func value(_ bytes: [UInt8], _ changed: ImportedAdvertisedValue?) -> String {
-        guard let changed else { return hex(bytes) }
-        let values = changed.values.map { "\"\(Hex.encode($0))\"" }.joined(separator: ", ")
-        return "{layout: [{data: bytes}], fields: {data: {generate: list, values: [\(values)]}}}"
     }
 
     // MARK: Services
@@ -450,15 +317,23 @@ struct ProfileText {
     // MARK: Words
 
     private mutating func add(_ level: Int, _ text: String, _ comment: String? = nil) {
+        lines.append(Self.line(level, text, comment))
+    }
+
+    /// Returns a line with a comment at its end.
+    static func line(_ level: Int, _ text: String, _ comment: String?) -> String {
         let line = String(repeating: "  ", count: level) + text
-        lines.append(comment.map { "\(line)  # \(Self.plain($0))" } ?? line)
+        return comment.map { "\(line)  # \(plain($0))" } ?? line
     }
 
     /// Writes notes as comments before the lines to which they refer.
-    private mutating func note(_ level: Int, _ notes: [String]) {
-        for note in notes {
-            let text = Self.plain(note)
-            add(level, "# \(text.prefix(1).uppercased())\(text.dropFirst()).")
+    private mutating func note(_ level: Int, _ notes: [String]) { lines += Self.comments(level, notes) }
+
+    /// Returns notes as lines of comments.
+    static func comments(_ level: Int, _ notes: [String]) -> [String] {
+        notes.map { note in
+            let text = plain(note)
+            return line(level, "# \(text.prefix(1).uppercased())\(text.dropFirst()).", nil)
         }
     }
 
@@ -469,7 +344,7 @@ struct ProfileText {
 
     static func quoted(_ text: String) -> String { JSON.string(text).text }
 
-    private static func hex(_ number: UInt16) -> String {
+    static func hex(_ number: UInt16) -> String {
         "0x" + Hex.encode([UInt8(number >> 8), UInt8(number & 0xFF)])
     }
 
@@ -492,20 +367,11 @@ struct ProfileText {
     }
 
     /// Returns an interval as people write it, such as `152.5 ms`.
-    private static func milliseconds(_ duration: Duration) -> String {
+    static func milliseconds(_ duration: Duration) -> String {
         let microseconds = Int64(duration / .microseconds(1))
         guard microseconds % 1000 != 0 else { return duration.text }
         var decimals = String(1000 + microseconds % 1000).dropFirst()
         while decimals.last == "0" { decimals.removeLast() }
         return "\(microseconds / 1000).\(decimals) ms"
-    }
-
-    private static func list(_ uuids: [BluetoothUUID]) -> String {
-        uuids.map(\.description).joined(separator: ", ")
-    }
-
-    private static func names(_ uuids: [BluetoothUUID]) -> String? {
-        let names = uuids.compactMap { AssignedNumbers.name(of: $0) }
-        return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 }
