@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from bumble import hci
 from bumble.device import Device, DeviceConfiguration
 
+from stacks.patience import PATIENCE
 from stacks.places import Bumbles, Ours, Place, Rootcanal, open_host
 from stacks.program import Program
 
@@ -118,7 +119,7 @@ class Scanner:
 
     async def until(self, data: bytes, name: str) -> Heard:
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 while data not in self.heard:
                     self.news.clear()
                     await self.news.wait()

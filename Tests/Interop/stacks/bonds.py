@@ -7,6 +7,7 @@ from pathlib import Path
 from bumble.device import Peer
 from bumble.hci import HCI_Error
 
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Place, open_host
 from stacks.program import Program
@@ -46,7 +47,7 @@ class Bonded(Phone):
     async def refusal(self) -> int:
         """The error of the encryption, or the reason for which the link ends in its place."""
         encryption = asyncio.ensure_future(self.connection.encrypt())
-        await asyncio.wait({encryption, self.gone}, timeout=20, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({encryption, self.gone}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
         if not self.gone.done():
             try:
                 await encryption
@@ -71,7 +72,7 @@ async def recovers(place: Place, profile: str, directory: str, reason: int) -> N
     try:
         async with Program(place, profile, "--state-dir", directory):
             await phone.meet()
-            await asyncio.wait_for(phone.connection.pair(), 20)
+            await asyncio.wait_for(phone.connection.pair(), PATIENCE)
             assert await phone.read("FFE1") == b"\x01"
             await is_stored(phone, directory, True)
             await phone.found["FFE2"].write_value(b"\x01", with_response=True)
@@ -83,11 +84,11 @@ async def recovers(place: Place, profile: str, directory: str, reason: int) -> N
                 await phone.disconnect()
             await phone.device.keystore.delete_all()
             await phone.meet()
-            await asyncio.wait_for(phone.connection.pair(), 20)
+            await asyncio.wait_for(phone.connection.pair(), PATIENCE)
             assert await phone.read("FFE1") == b"\x01"
             await phone.disconnect()
             await phone.meet()
-            await asyncio.wait_for(phone.connection.encrypt(), 20)
+            await asyncio.wait_for(phone.connection.encrypt(), PATIENCE)
             assert await phone.read("FFE1") == b"\x01"
             await phone.disconnect()
     finally:
@@ -97,6 +98,6 @@ async def recovers(place: Place, profile: str, directory: str, reason: int) -> N
 async def is_stored(phone: Phone, directory: str, wanted: bool) -> None:
     """Until a file of the directory has the phone's address, or none has."""
     address = str(phone.device.random_address).split("/")[0].encode()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while any(address in each.read_bytes() for each in Path(directory).rglob("*") if each.is_file()) != wanted:
             await asyncio.sleep(0.05)

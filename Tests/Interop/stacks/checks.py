@@ -8,6 +8,7 @@ from bumble.att import ATT_Error
 from bumble.core import ProtocolError
 
 from stacks.bumble_device import CHANNEL
+from stacks.patience import PATIENCE
 from stacks.user import PASSKEY
 
 SECURE_CHANNEL = CHANNEL + 1
@@ -134,7 +135,7 @@ async def secure_channels(device, phone) -> None:
     except ProtocolError:
         pass
     phone.holds("noInputNoOutput", True)
-    await asyncio.wait_for(phone.connection.pair(), 20)
+    await asyncio.wait_for(phone.connection.pair(), PATIENCE)
     channel = await phone.open_channel(SECURE_CHANNEL)
     assert await channel.exchange(LONG) == LONG
 
@@ -169,7 +170,7 @@ def pairs(method: Method) -> Callable[..., Awaitable[None]]:
                 device.user.typed.set_result(PASSKEY)
         elif method.how == "compare":
             assert await device.compared() == await user.until_compared(), "the numbers differ"
-        await asyncio.wait_for(pairing, 20)
+        await asyncio.wait_for(pairing, PATIENCE)
         assert phone.connection.is_encrypted
         assert await phone.read(5) == b"\x05"
         if method.how == "just works" and not hasattr(device, "user"):
@@ -188,7 +189,7 @@ def pairs(method: Method) -> Callable[..., Awaitable[None]]:
             return
         # With the bond, and what was subscribed to before.
         await phone.connect(address)
-        await asyncio.wait_for(phone.connection.encrypt(), 20)
+        await asyncio.wait_for(phone.connection.encrypt(), PATIENCE)
         await phone.discover()
         assert await phone.read(5) == b"\x05"
         if not hasattr(device, "user"):

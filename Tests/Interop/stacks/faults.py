@@ -13,6 +13,7 @@ from bumble.hci import HCI_Error
 from stacks.checks import meet
 from stacks.helper import Helper
 from stacks.our_device import OurDevice
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Place, open_host
 
@@ -124,7 +125,7 @@ async def gone(phone: Phone, write) -> int:
     """The reason for which the link ends at a write."""
     with contextlib.suppress(ATT_Error, ProtocolError, asyncio.CancelledError, TimeoutError):
         await asyncio.wait_for(write, 1)
-    return await asyncio.wait_for(phone.gone, 30)
+    return await asyncio.wait_for(phone.gone, PATIENCE)
 
 
 async def links(place: Place) -> None:
@@ -157,20 +158,20 @@ async def bonds(place: Place) -> None:
         address = phone.connection.peer_address
         phone.holds("noInputNoOutput", True)
         for name, reason in (("wiped", PIN_OR_KEY_MISSING), ("barred", AUTHENTICATION_FAILURE)):
-            await asyncio.wait_for(phone.connection.pair(), 20)
+            await asyncio.wait_for(phone.connection.pair(), PATIENCE)
             assert await phone.read(5) == b"\x05"
             await phone.disconnect()
             async with fault(device, name):
                 await phone.connect(address)
                 met = None
                 try:
-                    await asyncio.wait_for(phone.connection.encrypt(), 10)
+                    await asyncio.wait_for(phone.connection.encrypt(), PATIENCE)
                 except HCI_Error as error:
                     met = error.error_code
                 except (ProtocolError, asyncio.CancelledError, TimeoutError):
                     pass
                 if name == "barred":
-                    met = await asyncio.wait_for(phone.gone, 10)
+                    met = await asyncio.wait_for(phone.gone, PATIENCE)
                 else:
                     await phone.disconnect()
                 assert met == reason, f"{name}: {met}"
@@ -178,11 +179,11 @@ async def bonds(place: Place) -> None:
             await phone.device.keystore.delete_all()
             await phone.connect(address)
             await phone.discover()
-        await asyncio.wait_for(phone.connection.pair(), 20)
+        await asyncio.wait_for(phone.connection.pair(), PATIENCE)
         assert await phone.read(5) == b"\x05"
         await phone.disconnect()
         await phone.connect(address)
-        await asyncio.wait_for(phone.connection.encrypt(), 20)
+        await asyncio.wait_for(phone.connection.encrypt(), PATIENCE)
         await phone.discover()
         assert await phone.read(5) == b"\x05"
 

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 from pathlib import Path
 
+from stacks.patience import PATIENCE
+
 
 class Helper:
     path: Path
@@ -29,7 +31,7 @@ class Helper:
         self.said.append("ended")
         self.news.set()
 
-    async def until(self, start: str, count: int = 1, within: float = 20) -> str:
+    async def until(self, start: str, count: int = 1, within: float = PATIENCE) -> str:
         """The line that begins like this, the count-th of those."""
 
         async def wait() -> str:

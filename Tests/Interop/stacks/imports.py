@@ -12,6 +12,7 @@ from bumble.snoop import BtSnooper
 
 from stacks.bumble_device import BumbleDevice
 from stacks.our_device import OurDevice
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Place, open_host
 from stacks.program import Program
@@ -45,7 +46,7 @@ async def meet(phone: Phone, notify=None, prepares: bool = False) -> dict:
         "values": [await phone.read(number) for number in (2, 3, 6)],
         "unpaired": [await outcome(phone.read(number)) for number in (5, 7)],
     }
-    await asyncio.wait_for(phone.connection.pair(), 20)
+    await asyncio.wait_for(phone.connection.pair(), PATIENCE)
     answers["paired"] = [await outcome(phone.read(number)) for number in (5, 7)]
     await phone.subscribe()
     for tick in TICKS:

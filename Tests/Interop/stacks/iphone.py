@@ -14,6 +14,7 @@ from bumble.profiles.ancs import (
 )  # fmt: skip
 
 from stacks.bumble_device import BumbleDevice, uuid
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Place, open_host
 from stacks.program import Program
@@ -64,7 +65,7 @@ class Heard:
         self.queue: asyncio.Queue = asyncio.Queue()
 
     async def next(self):
-        return await asyncio.wait_for(self.queue.get(), 20)
+        return await asyncio.wait_for(self.queue.get(), PATIENCE)
 
 
 async def uses(peer: Peer, directory: str, run) -> None:
@@ -125,7 +126,7 @@ async def uses(peer: Peer, directory: str, run) -> None:
         media.on(event, lambda event=event: changed.put_nowait(event))
 
     async def until(event: str) -> None:
-        assert (came := await asyncio.wait_for(changed.get(), 20)) == event, f"{came}, not {event}"
+        assert (came := await asyncio.wait_for(changed.get(), PATIENCE)) == event, f"{came}, not {event}"
 
     await media.start()
     await until("supported_commands")
@@ -140,7 +141,7 @@ async def uses(peer: Peer, directory: str, run) -> None:
     await until("player_playback_info")
     assert media.player_playback_info.playback_state == PlaybackState.PLAYING, media.player_playback_info
     await media.next_track()
-    assert {await asyncio.wait_for(changed.get(), 20) for _ in range(2)} == {"track_title", "player_playback_info"}
+    assert {await asyncio.wait_for(changed.get(), PATIENCE) for _ in range(2)} == {"track_title", "player_playback_info"}
     assert media.track_title == "Another", media.track_title
     # The phone reports it: the refused action, and last the command.
     refusal = await run.until(lambda event: event["event"] == "write" and event.get("error") == "0xA3")
@@ -174,7 +175,7 @@ async def is_used(place: Place) -> None:
     try:
         async with controlled(place, PROFILE) as (run, folder):
             await watch.connect(await watch.find("Companion"))
-            await asyncio.wait_for(watch.connection.pair(), 20)
+            await asyncio.wait_for(watch.connection.pair(), PATIENCE)
             await uses(Peer(watch.connection), folder, run)
             await watch.disconnect()
     finally:
@@ -203,11 +204,11 @@ async def serves_its_peripheral(place: Place) -> None:
     await watch.start()
     try:
         async with controlled(place, CENTRAL_PROFILE) as (run, folder):
-            connection = await asyncio.wait_for(watch.link, 20)
+            connection = await asyncio.wait_for(watch.link, PATIENCE)
             paired = asyncio.get_running_loop().create_future()
             connection.on("pairing", lambda keys: paired.done() or paired.set_result(keys))
             connection.request_pairing()
-            await asyncio.wait_for(paired, 20)
+            await asyncio.wait_for(paired, PATIENCE)
             await uses(Peer(connection), folder, run)
     finally:
         await watch.stop()

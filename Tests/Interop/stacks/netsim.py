@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bumble.device import Peer
 
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Rootcanal, listening, open_host
 
@@ -78,7 +79,7 @@ class Run:
 
     async def until(self, wanted: Callable[[dict], bool]) -> dict:
         assert self.process.stdout is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             async for line in self.process.stdout:
                 self.events.append(json.loads(line))
                 if wanted(self.events[-1]):
@@ -88,7 +89,7 @@ class Run:
     async def end(self) -> None:
         if self.process.returncode is None:
             self.process.send_signal(signal.SIGINT)
-        await asyncio.wait_for(self.process.communicate(), 20)
+        await asyncio.wait_for(self.process.communicate(), PATIENCE)
         assert self.process.returncode == 0, f"it ended with {self.process.returncode}"
 
 

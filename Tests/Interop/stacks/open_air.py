@@ -10,6 +10,7 @@ from pathlib import Path
 from bumble import hci
 
 from stacks.netsim import PROFILE, Run
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Place, open_host
 
@@ -40,7 +41,7 @@ class OpenAir(Place):
     async def until(self, name: str, **fields) -> dict:
         """The next event with this name and these fields."""
         assert self.process.stdout is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             async for line in self.process.stdout:
                 event = json.loads(line)
                 self.events.append(event)
@@ -53,7 +54,7 @@ class OpenAir(Place):
 
     async def close(self) -> None:
         self.process.send_signal(signal.SIGINT)
-        await asyncio.wait_for(self.process.communicate(), 20)
+        await asyncio.wait_for(self.process.communicate(), PATIENCE)
         assert self.process.returncode == 0, f"mynah air ended with {self.process.returncode}"
         self.directory.cleanup()
 
@@ -79,7 +80,7 @@ async def is_used(place: OpenAir) -> None:
         assert bytes(await found[LOCATION].read_value()) == b"\x01"
         heard: asyncio.Queue[bytes] = asyncio.Queue()
         await phone.peer.subscribe(found[MEASUREMENT], heard.put_nowait)
-        assert len(await asyncio.wait_for(heard.get(), 20)) >= 2
+        assert len(await asyncio.wait_for(heard.get(), PATIENCE)) >= 2
         flood, nonsense = bytes.fromhex("01030C00") * 1000, b"GET / HTTP/1.1\r\n"
         for packets, reason in [(flood, "Memory Capacity Exceeded"), (nonsense, "Invalid HCI Command Parameters")]:
             writer = await host(place, packets)
@@ -89,7 +90,7 @@ async def is_used(place: OpenAir) -> None:
         heard = asyncio.Queue()
         await phone.peer.subscribe(found[MEASUREMENT], heard.put_nowait)
         for _ in range(2):
-            assert len(await asyncio.wait_for(heard.get(), 20)) >= 2
+            assert len(await asyncio.wait_for(heard.get(), PATIENCE)) >= 2
         half.close()
         await phone.connection.disconnect(hci.HCI_REMOTE_USER_TERMINATED_CONNECTION_ERROR)
         await device.until(lambda event: event["event"] == "central.disconnected")

@@ -14,6 +14,7 @@ from bumble.device import (
 )
 
 from stacks.advertising import structure
+from stacks.patience import PATIENCE
 from stacks.places import Ours, Place, Rootcanal, open_host
 from stacks.program import Program
 
@@ -21,7 +22,6 @@ RECEIVED = "a host synchronizes to its periodic advertising, and gets each value
 HEARD = "a scan synchronizes to the periodic advertising of a Bumble device"
 # Bumble's own controllers have no periodic advertising.
 PLACES = {Ours.name, Rootcanal.name}
-LIMIT = 20
 PROFILE = """
 mynah: 1
 name: Train
@@ -59,14 +59,14 @@ async def is_received(place: Place) -> None:
 
             device.host.on("advertising_report", take)
             await device.start_scanning(active=False)
-            report = await asyncio.wait_for(found, LIMIT)
+            report = await asyncio.wait_for(found, PATIENCE)
             assert report.periodic_advertising_interval == 40, f"{report.periodic_advertising_interval} units of 1.25 ms"
             assert report.address.to_string(False) == train["address"], f"from {report.address}"
             sync = await device.create_periodic_advertising_sync(report.address, report.advertising_sid)
             values: asyncio.Queue[bytes] = asyncio.Queue()
             sync.on("periodic_advertisement", lambda each: values.put_nowait(bytes(each.data_bytes)))
             counted: list[int] = []
-            async with asyncio.timeout(LIMIT):
+            async with asyncio.timeout(PATIENCE):
                 while len(counted) < 4:
                     value = await values.get()
                     expected = structure(0xFF, b"\x99\x04" + value[4:5]) + structure(0x16, b"\x1a\x18\x01\x02\x03")
@@ -103,7 +103,7 @@ async def is_heard(place: Place) -> None:
             env={**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"})  # fmt: skip
         assert scan.stdout is not None
         try:
-            async with asyncio.timeout(LIMIT):
+            async with asyncio.timeout(PATIENCE):
                 while True:
                     heard = json.loads(await scan.stdout.readline())
                     if heard.get("periodicData"):

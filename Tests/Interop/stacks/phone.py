@@ -9,6 +9,7 @@ from bumble.keys import MemoryKeyStore
 from bumble.pairing import PairingConfig
 
 from stacks.bumble_device import IOS, NAME, uuid
+from stacks.patience import PATIENCE
 from stacks.user import User
 
 
@@ -25,11 +26,11 @@ class Channel:
         self.channel.write(value)
         answer = b""
         while len(answer) < len(value):
-            answer += await asyncio.wait_for(self.came.get(), 20)
+            answer += await asyncio.wait_for(self.came.get(), PATIENCE)
         return answer
 
     async def close(self) -> None:
-        await asyncio.wait_for(self.channel.disconnect(), 20)
+        await asyncio.wait_for(self.channel.disconnect(), PATIENCE)
 
 
 class Phone:
@@ -54,13 +55,13 @@ class Phone:
         self.device.on("advertisement", on_advertisement)
         await self.device.start_scanning(active=True)
         try:
-            return await asyncio.wait_for(found, 20)
+            return await asyncio.wait_for(found, PATIENCE)
         finally:
             await self.device.stop_scanning()
             self.device.remove_listener("advertisement", on_advertisement)
 
     async def connect(self, address: hci.Address) -> None:
-        self.connection = await self.device.connect(address, timeout=20)
+        self.connection = await self.device.connect(address, timeout=PATIENCE)
         self.peer = Peer(self.connection)
         self.gone = asyncio.get_running_loop().create_future()
         gone = self.gone
@@ -105,7 +106,7 @@ class Phone:
         return Channel(await self.connection.create_l2cap_channel(l2cap.LeCreditBasedChannelSpec(psm)))
 
     async def until_heard(self) -> bytes:
-        return await asyncio.wait_for(self.heard.get(), 20)
+        return await asyncio.wait_for(self.heard.get(), PATIENCE)
 
     def holds(self, io: str, secure: bool) -> User:
         """The phone's user, with the IO capability."""
@@ -120,7 +121,7 @@ class Phone:
 
     async def disconnect(self) -> None:
         await self.connection.disconnect()
-        await asyncio.wait_for(self.gone, 10)
+        await asyncio.wait_for(self.gone, PATIENCE)
 
     async def stop(self) -> None:
         await self.transport.close()

@@ -9,6 +9,7 @@ from bumble import hci
 from bumble.device import Peer
 
 from stacks.netsim import Run
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Place, Rootcanal, open_host
 
@@ -131,7 +132,7 @@ async def asks_for_thousands(place: Place) -> None:
             mtu = await client.request_mtu(517)
             for opcode, count in ((0x20, 20_000), (0x20, (mtu - 1) // 2), (0x20, 20_000)):
                 phone.device.send_l2cap_pdu(phone.connection.handle, 4, bytes([opcode]) + handle * count)
-                answer = await asyncio.wait_for(answers.get(), 20)
+                answer = await asyncio.wait_for(answers.get(), PATIENCE)
                 if count == 20_000:
                     assert answer == b"\x01\x20\x00\x00\x04", answer[:8]
                 else:

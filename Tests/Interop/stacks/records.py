@@ -7,6 +7,7 @@ from bumble import hci
 from bumble.att import ATT_Error
 from bumble.device import Peer
 
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Place, open_host
 from stacks.program import Program
@@ -70,7 +71,7 @@ class Collector(Phone):
             return error.error_code
 
     async def next(self) -> tuple[str, bytes]:
-        return await asyncio.wait_for(self.came.get(), 20)
+        return await asyncio.wait_for(self.came.get(), PATIENCE)
 
     async def answer(self, request: bytes) -> tuple[list[int], bytes]:
         """The sequence numbers of the records that come, and the response after them."""

@@ -15,11 +15,10 @@ from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
 from stacks.netsim import Netsim
 from stacks.our_device import OurDevice
+from stacks.patience import LIMIT
 from stacks.phone import Phone
 from stacks.places import Bumbles, Ours, Place, Rootcanal, open_host
 
-# Seconds for one check.
-LIMIT = 60
 SIDE_BY_SIDE = 6
 
 
@@ -140,6 +139,9 @@ def main(options) -> int:
     logging.basicConfig(level=logging.CRITICAL, stream=sys.stderr)
     Helper.path = options.helper.resolve()
     Netsim.program = open_air.OpenAir.program = program.Program.path = options.mynah.resolve()
+    if not options.list:
+        # Now, since a download stops all checks and counts as part of their time.
+        packages.smpclient()
     start = time.monotonic()
     status = asyncio.run(everything(options.only, options.list))
     if not options.list:

@@ -12,6 +12,7 @@ from bumble import hci
 from bumble.device import Peer
 
 from stacks import packages
+from stacks.patience import PATIENCE
 from stacks.phone import Phone
 from stacks.places import Place, open_host
 from stacks.program import Program
@@ -95,7 +96,7 @@ class Updater(Phone):
         return await self.response(opcode)
 
     async def response(self, opcode: int) -> bytes:
-        value = await asyncio.wait_for(self.came.get(), 20)
+        value = await asyncio.wait_for(self.came.get(), PATIENCE)
         assert value[:2] == bytes([0x60, opcode]), value.hex()
         return value[2:]
 
@@ -197,7 +198,7 @@ async def walk(phone: Updater, mtu: int) -> None:
 
     assert await phone.transfer(FIRMWARE) == SUCCESS
     # The device restarts.
-    await asyncio.wait_for(phone.gone, 20)
+    await asyncio.wait_for(phone.gone, PATIENCE)
     await phone.meet(mtu)
     assert await phone.select(DATA) == (4096, 0, 0)
 
@@ -206,7 +207,7 @@ async def walk(phone: Updater, mtu: int) -> None:
     assert await phone.transfer(FIRMWARE[:-1] + b"\x00") == b"\x0b\x0c"
     assert await phone.begin(packet) == SUCCESS
     assert await phone.transfer(FIRMWARE) == SUCCESS
-    await asyncio.wait_for(phone.gone, 20)
+    await asyncio.wait_for(phone.gone, PATIENCE)
 
 
 SCENES = [

@@ -4,6 +4,8 @@ import asyncio
 
 from bumble.pairing import PairingDelegate
 
+from stacks.patience import PATIENCE
+
 # The passkey that is shown if the other side's user has to enter it.
 PASSKEY = 123456
 
@@ -32,7 +34,7 @@ class User(PairingDelegate):
             self.shown.set_result(number)
 
     async def until_shown(self) -> int:
-        return await asyncio.wait_for(asyncio.shield(self.shown), 20)
+        return await asyncio.wait_for(asyncio.shield(self.shown), PATIENCE)
 
     async def until_compared(self) -> int:
-        return await asyncio.wait_for(asyncio.shield(self.compared), 20)
+        return await asyncio.wait_for(asyncio.shield(self.compared), PATIENCE)
