@@ -124,7 +124,7 @@ public actor Emulator {
             let capabilities = try await phone.start(check: check)
             if !capabilities.playsPhoneServices { devices.removeOwn() }
             // The faults are added before anything that they could apply to has happened.
-            for player in players { try await control.faults.add(of: player.device) }
+            for player in players { try await control.faults.add(of: player.memory.device) }
             try await open()
             try await phone.releaseAdvertising()
             for player in players { player.started() }
@@ -152,20 +152,20 @@ public actor Emulator {
     ///
     /// At the end, the first app whose initial state is the foreground is brought to the foreground.
     private func open() async throws(RadioError) {
-        let front = players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
+        let front = players.first { $0.memory.device.app?.startState == .foreground && !$0.isTerminated }
         for player in players {
             try checkIsStarting()
             await control.user.launch(player)
             try await player.publish()
             guard !player.isTerminated else { continue }
-            guard let start = player.device.app?.startState, player !== front else { continue }
+            guard let start = player.memory.device.app?.startState, player !== front else { continue }
             await player.carryOut(start == .foreground ? .enterBackground : AppTransition(into: start))
             guard start == .foreground, let front else { continue }
             player.events.warn(
                 "startsInBackground",
                 """
-                \(player.device.label) starts in the background, because \(front.device.label) is in \
-                front: a phone has one app on its screen
+                \(player.memory.device.label) starts in the background, because \
+                \(front.memory.device.label) is in front: a phone has one app on its screen
                 """
             )
         }
@@ -224,7 +224,7 @@ public actor Emulator {
             }
             player.appChanged(change)
         }
-        guard players.contains(where: { !$0.device.centrals.isEmpty }) else { return }
+        guard players.contains(where: { !$0.memory.device.centrals.isEmpty }) else { return }
         // The phone scans for all apps at once, and has updated their states after this call.
         link.enqueue { emulator in
             for player in emulator.devices.players {
@@ -261,7 +261,7 @@ extension Emulator {
         if case .advertisingChanged(let report) = event {
             reportAdvertising(report)
         } else if case .stateChanged = event, !players.isEmpty,
-            players.allSatisfy(\.appSide.reportsOwnState)
+            players.allSatisfy(\.memory.appSide.reportsOwnState)
         {
             // Each app reports the state after its wake, or not at all.
         } else if devices.events.isObserved,

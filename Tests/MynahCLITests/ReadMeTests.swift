@@ -84,8 +84,7 @@ import Testing
         for page in Self.pages {
             let printed = page.blocks(of: "console").reduce(into: Set<Int>()) { lines, block in
                 lines.formUnion(
-                    block.lines.indices.filter { block.lines[$0].contains(/[0-9]{2}:[0-9]{2}:[0-9]{2}\./) }
-                        .map { $0 + block.line })
+                    block.lines.indices.filter { !block.lines[$0].hasPrefix("$ ") }.map { $0 + block.line })
             }
             for (number, line) in page.lines.enumerated() where !line.hasPrefix("|") {
                 #expect(line.count <= 120 || printed.contains(number), "\(page.path): \(line)")

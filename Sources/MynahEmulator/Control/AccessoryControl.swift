@@ -18,18 +18,18 @@ struct AccessoryControl {
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
         let player = try devices.player(named: label)
-        guard let app = player.device.app else {
+        guard let app = player.memory.device.app else {
             throw .conflict("\(label) is an accessory: no app plays it")
         }
-        guard !player.device.centrals.isEmpty else {
+        guard !player.memory.device.centrals.isEmpty else {
             throw .conflict("\(label) is no central, so it has no accessories: its profile has no central:")
         }
-        guard !app.accessorySetup.isEmpty, let access = player.appSide.app?.access else {
+        guard !app.accessorySetup.isEmpty, let access = player.memory.appSide.app?.access else {
             throw .conflict(
                 "\(label) does not use AccessorySetupKit: that needs app.accessorySetup, and iOS: 18 or later"
             )
         }
-        let names = player.device.centrals.flatMap(\.peripherals).map(\.name)
+        let names = player.memory.device.centrals.flatMap(\.peripherals).map(\.name)
         guard let name = name ?? (names.count == 1 ? names[0] : nil) else {
             throw .invalid("\(label) has \(names.count) peripherals: name one")
         }
@@ -53,8 +53,8 @@ struct AccessoryControl {
             case .peripheral(let name, let label): [(label, name)]
             case .named(let label), .phone(let label): [(label, nil)]
             case .lastInFront, .every:
-                devices.players.filter { $0.device.app?.accessorySetup.isEmpty == false }.map {
-                    ($0.device.label, nil)
+                devices.players.filter { $0.memory.device.app?.accessorySetup.isEmpty == false }.map {
+                    ($0.memory.device.label, nil)
                 }
             }
         if apps.isEmpty { warnOfAccessory(isWanted, "no app of the run uses AccessorySetupKit") }
@@ -121,7 +121,7 @@ struct AccessoryControl {
 
     /// Removes all accessories of an app for a reset; bonds are reset separately.
     func removeAll(of player: DevicePlayer) {
-        guard let access = player.appSide.app?.access else { return }
+        guard let access = player.memory.appSide.app?.access else { return }
         for device in access.accessories {
             for central in player.centrals {
                 guard let name = central.devices.name(of: device) else { continue }

@@ -15,7 +15,7 @@ struct AdvertisingControl {
         let player = try devices.player(named: label)
         let asked: AdvertisingRequest
         do throws(ProfileIssues) {
-            asked = try ProfileLoader.advertisementChange(json, in: player.device.faultScope)
+            asked = try ProfileLoader.advertisementChange(json, in: player.memory.device.faultScope)
         } catch {
             throw .invalid(
                 error.issues.filter { $0.severity == .error }.map(\.message).joined(separator: "\n"))
@@ -35,20 +35,21 @@ struct AdvertisingControl {
         let player = try devices.player(named: label)
         try checkCanAdvertise(player)
         let before = (
-            change: player.device.advertised.change, isStopped: player.appSide.isStopped(.advertising)
+            change: player.memory.device.advertised.change,
+            isStopped: player.memory.appSide.isStopped(.advertising)
         )
-        let combined = change.named(player.device.advertisement?.name).after(before.change)
+        let combined = change.named(player.memory.device.advertisement?.name).after(before.change)
         if combined.isOn == false, let set = change.switched.first(where: \.value)?.key {
             throw .conflict("\(label) does not advertise: switch it on first, and then the set \(set)")
         }
-        try check(combined, change, of: player.device)
-        player.device.advertised.change = combined
-        if change.isOn == true { player.appSide.setWanted(.advertising, true) }
+        try check(combined, change, of: player.memory.device)
+        player.memory.device.advertised.change = combined
+        if change.isOn == true { player.memory.appSide.setWanted(.advertising, true) }
         do throws(ControlRefusal) {
             try await advertise(player)
         } catch {
-            player.device.advertised.change = before.change
-            player.appSide.setWanted(.advertising, !before.isStopped)
+            player.memory.device.advertised.change = before.change
+            player.memory.appSide.setWanted(.advertising, !before.isStopped)
             try? await advertise(player)
             throw error
         }
@@ -80,11 +81,11 @@ struct AdvertisingControl {
     }
 
     func checkCanAdvertise(_ player: DevicePlayer) throws(ControlRefusal) {
-        let label = player.device.label
-        guard player.device.isPeripheral else {
+        let label = player.memory.device.label
+        guard player.memory.device.isPeripheral else {
             throw .conflict("\(label) cannot advertise: its profile has no peripheral")
         }
-        guard player.device.app == nil || player.appSide.app?.access.isRunning == true else {
+        guard player.memory.device.app == nil || player.memory.appSide.app?.access.isRunning == true else {
             let state = PlayedState(of: player).app.rawValue
             throw .conflict("the app \(label) cannot advertise: it is \(state), not running")
         }

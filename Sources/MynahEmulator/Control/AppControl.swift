@@ -59,13 +59,13 @@ struct AppControl {
     }
 
     private func takeOff(_ player: DevicePlayer) async {
-        scenarios.end(of: player.device.label, "the device was removed")
+        scenarios.end(of: player.memory.device.label, "the device was removed")
         await player.carryOut(.quit)
-        _ = player.appSide.app?.access.forbidRelaunch()
+        _ = player.memory.appSide.app?.access.forbidRelaunch()
         await player.stop()
-        await faults.removeAll(of: player.device.label)
+        await faults.removeAll(of: player.memory.device.label)
         devices.leave(player)
-        if let app = player.appSide.app { await PhoneControl.remove(app, from: phone) }
+        if let app = player.memory.appSide.app { await PhoneControl.remove(app, from: phone) }
     }
 
     /// Publishes the services of a player's app and advertises again, after the system has withdrawn them.

@@ -18,18 +18,21 @@ struct DeviceReader {
         let faults = await faults.faults(of: player)
         let state = PlayedState(of: player)
         let status = state.status
+        let memory = player.memory
         let attributes = self.attributes(of: player, status)
         let paths = Dictionary(attributes.all.map { ($0.key, $0.path) }) { first, _ in first }
         let namesSubscribers = phone.capabilities?.subscriptions.namesSubscribers == true
         return DeviceSnapshot(
             device: label, radio: phone.capabilities?.name ?? "", address: phone.capabilities?.address,
-            state: phone.state, app: player.device.app.map { _ in state.app },
-            authorization: player.device.app.map {
-                player.appSide.app?.access.authorization ?? $0.description.authorization
+            state: phone.state, app: memory.device.app.map { _ in state.app },
+            authorization: memory.device.app.map {
+                memory.appSide.app?.access.authorization ?? $0.description.authorization
             },
-            phone: player.device.app?.phone,
-            advertising: status.advertising, setNames: player.device.advertisement?.sets.map(\.name) ?? [],
-            advertisedServices: player.device.advertisedServices, limits: limits(of: player.device.identity),
+            phone: memory.device.app?.phone,
+            advertising: status.advertising,
+            setNames: memory.device.advertisement?.sets.map(\.name) ?? [],
+            advertisedServices: memory.device.advertisedServices,
+            limits: limits(of: memory.device.identity),
             centrals: phone.links.map { link in
                 let subscribed = status.subscriptions[link.central.id] ?? []
                 return .init(
@@ -37,7 +40,7 @@ struct DeviceReader {
                     isEncrypted: link.isEncrypted, isBonded: link.central.isPaired,
                     subscriptions: namesSubscribers ? subscribed.compactMap { paths[$0] } : nil)
             },
-            variables: state.hasMemory ? player.table.variables : player.device.table.variables,
+            variables: state.hasMemory ? memory.table.variables : memory.device.table.variables,
             faults: faults,
             scenarios: scenarios.scenarios(of: player),
             attributes: attributes.all.map { attribute in
@@ -45,7 +48,7 @@ struct DeviceReader {
                     path: attribute.path, handle: attribute.handle, properties: attribute.properties.names,
                     updates: attribute.updates,
                     value: value(of: attribute.key, of: player),
-                    layout: player.table.layout(of: attribute.key))
+                    layout: memory.table.layout(of: attribute.key))
             })
     }
 
@@ -73,22 +76,22 @@ struct DeviceReader {
     /// Returns the layout of an attribute's value, or `nil` if it is not known.
     func layout(of name: AttributeName, in label: String) throws(ControlRefusal) -> ValueLayout? {
         let player = try devices.player(named: label)
-        return player.table.layout(of: try attribute(named: name, of: player).key)
+        return player.memory.table.layout(of: try attribute(named: name, of: player).key)
     }
 
     /// Returns the names and the fields of a device's attributes, in attribute order.
     func attributeLayouts(of label: String) throws(ControlRefusal) -> [AttributeLayout] {
         let player = try devices.player(named: label)
         return attributes(of: player, PlayedState(of: player).status).all.map { attribute in
-            AttributeLayout(path: attribute.path, layout: player.table.layout(of: attribute.key))
+            AttributeLayout(path: attribute.path, layout: player.memory.table.layout(of: attribute.key))
         }
     }
 
     private func value(of attribute: AttributeKey, of player: DevicePlayer) -> [UInt8]? {
         if PlayedState(of: player).hasMemory {
-            return player.table.value(of: attribute, at: player.memory.elapsed)
+            return player.memory.table.value(of: attribute, at: player.memory.elapsed)
         }
-        return player.device.services.staticValue(of: attribute)
+        return player.memory.device.services.staticValue(of: attribute)
     }
 
     // MARK: Names
@@ -108,6 +111,6 @@ struct DeviceReader {
     }
 
     private func attributes(of player: DevicePlayer, _ status: ManagerStatus) -> DeviceAttributes {
-        DeviceAttributes(player.device.services, status.handles)
+        DeviceAttributes(player.memory.device.services, status.handles)
     }
 }

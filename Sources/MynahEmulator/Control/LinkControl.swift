@@ -60,7 +60,7 @@ struct LinkControl {
     /// Settings.
     func forget(peripheral name: String, in label: String) async throws(ControlRefusal) {
         let player = try devices.player(named: label)
-        let names = player.device.centrals.flatMap(\.peripherals).map(\.name)
+        let names = player.memory.device.centrals.flatMap(\.peripherals).map(\.name)
         guard names.contains(name) else {
             throw .unknown("peripheral", name, of: label, among: names)
         }
@@ -87,7 +87,7 @@ struct LinkControl {
             case .peripheral(let name, let label): try await forget(peripheral: name, in: label)
             case .named(let label), .phone(let label): try await forget(in: label)
             case .lastInFront, .every:
-                if let label = devices.players.first?.device.label { try await forget(in: label) }
+                if let label = devices.players.first?.memory.device.label { try await forget(in: label) }
             }
         } catch {
             guard devices.isRunning else { return }

@@ -12,16 +12,16 @@ struct PlayedState {
 
     /// The device's services and advertising on the radio.
     var status: ManagerStatus {
-        guard player.device.app != nil else { return player.manager?.access.status ?? ManagerStatus() }
-        return player.appSide.app?.access.status ?? ManagerStatus()
+        guard player.memory.device.app != nil else { return player.manager?.access.status ?? ManagerStatus() }
+        return player.memory.appSide.app?.access.status ?? ManagerStatus()
     }
 
     /// The state of the app that plays the device.
-    var app: AppState { player.appSide.app?.access.state ?? .notRunning }
+    var app: AppState { player.memory.appSide.app?.access.state ?? .notRunning }
 
     /// Whether the device has attribute values: an app without a process has none.
     var hasMemory: Bool {
-        guard player.device.app != nil else { return true }
+        guard player.memory.device.app != nil else { return true }
         return switch app {
         case .foreground, .background, .suspended: true
         case .notRunning, .terminated, .quit: false
@@ -30,7 +30,7 @@ struct PlayedState {
 
     /// Returns the message that an app has no process; `consequence` is the end of the sentence.
     func noProcess(_ consequence: String) -> String {
-        "the app \(player.device.label) is not running, it is \(app.rawValue): \(consequence)"
+        "the app \(player.memory.device.label) is not running, it is \(app.rawValue): \(consequence)"
     }
 }
 

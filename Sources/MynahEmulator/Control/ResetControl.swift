@@ -36,7 +36,7 @@ struct ResetControl {
         defer { changes.endTurn() }
         guard devices.isRunning else { return }
         // The notifications and media of the phone are reset once, with its first app.
-        if parts.contains(.values), label == nil || label == devices.players.first?.device.label {
+        if parts.contains(.values), label == nil || label == devices.players.first?.memory.device.label {
             devices.own?.sender.behaviors?.restart()
         }
         let players = if let label { [try devices.player(named: label)] } else { devices.players }
@@ -45,7 +45,7 @@ struct ResetControl {
         try await check(parts, players)
         if !parts.isEmpty {
             for player in players {
-                scenarios.end(of: player.device.label, "the device was reset")
+                scenarios.end(of: player.memory.device.label, "the device was reset")
                 player.asks.endAll(.reset)
             }
         }
@@ -90,13 +90,13 @@ struct ResetControl {
             throw .conflict("Bluetooth is \(state.rawValue)")
         }
         if parts.contains(.bonds) { _ = try await links.bonds() }
-        for player in players where player.device.app != nil && !parts.contains(.app) {
+        for player in players where player.memory.device.app != nil && !parts.contains(.app) {
             if parts.contains(.values), !PlayedState(of: player).hasMemory {
                 throw .conflict(
                     PlayedState(of: player).noProcess(
                         "its values exist only while it runs; reset its state too"))
             }
-            if parts.contains(.advertising), player.device.isPeripheral {
+            if parts.contains(.advertising), player.memory.device.isPeripheral {
                 try advertising.checkCanAdvertise(player)
             }
         }
@@ -115,16 +115,18 @@ struct ResetControl {
             }
         }
         for player in players where parts.contains(.advertising) {
-            player.device.advertised.change = AdvertisingChange()
-            player.appSide.setWanted(.advertising, true)
+            player.memory.device.advertised.change = AdvertisingChange()
+            player.memory.appSide.setWanted(.advertising, true)
         }
         if parts.contains(.app) {
-            for player in players { player.appSide.setWanted(.scan, true) }
+            for player in players { player.memory.appSide.setWanted(.scan, true) }
             try await reopen(players, parts)
         }
-        for player in players where parts.contains(.advertising) && player.appSide.isAuthorized {
+        for player in players where parts.contains(.advertising) && player.memory.appSide.isAuthorized {
             // An app that is no longer running has already requested advertising while it was open.
-            if player.device.app == nil || !parts.contains(.app) { try await advertising.advertise(player) }
+            if player.memory.device.app == nil || !parts.contains(.app) {
+                try await advertising.advertise(player)
+            }
         }
         await resetValues(players, parts)
     }
@@ -132,7 +134,7 @@ struct ResetControl {
     // MARK: Faults
 
     private func removeFaults(of players: [DevicePlayer]) async {
-        for player in players { await faults.removeAll(of: player.device.label) }
+        for player in players { await faults.removeAll(of: player.memory.device.label) }
         await faults.settle()
     }
 
@@ -143,7 +145,7 @@ struct ResetControl {
         for player in players {
             do throws(ControlRefusal) {
                 try await ControlRefusal.attempt { () async throws(RadioError) in
-                    try await faults.add(of: player.device)
+                    try await faults.add(of: player.memory.device)
                 }
             } catch {
                 refusal = refusal ?? error
@@ -156,23 +158,25 @@ struct ResetControl {
 
     /// Opens apps one after the other, and brings each into the initial state of its profile.
     private func reopen(_ players: [DevicePlayer], _ parts: ResetParts) async throws(ControlRefusal) {
-        let front = devices.players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
+        let front = devices.players.first {
+            $0.memory.device.app?.startState == .foreground && !$0.isTerminated
+        }
         let isFrontOpened = front.map { front in
             PlayedState(of: front).app == .foreground || players.contains { $0 === front }
         }
         for player in players {
-            guard let app = player.device.app else { continue }
+            guard let app = player.memory.device.app else { continue }
             // Nothing is saved before the first launch: it is as it was at the start.
-            if app.isTerminated, !player.appSide.wasLaunched { continue }
+            if app.isTerminated, !player.memory.appSide.wasLaunched { continue }
             accessories.removeAll(of: player)
-            _ = player.appSide.app?.access.setAuthorization(app.description.authorization)
+            _ = player.memory.appSide.app?.access.setAuthorization(app.description.authorization)
             await player.carryOut(.enterForeground)
             try await ControlRefusal.attempt { () async throws(RadioError) in try await player.publish() }
             // The new Bluetooth state of a launch may have begun to publish first.
             _ = await changes.wait(atMost: Self.publicationLimit, for: changes.signal) {
                 changes.publications == 0
             }
-            if player.appSide.isAuthorized { try await advertising.advertise(player) }
+            if player.memory.appSide.isAuthorized { try await advertising.advertise(player) }
             if parts.contains(.values) { await resetStaticValues(player) }
             guard player !== front else { continue }
             await player.carryOut(app.transitionAtStart)
@@ -186,7 +190,7 @@ struct ResetControl {
         for player in players where PlayedState(of: player).hasMemory {
             if parts.contains(.variables) {
                 // Values can be computed from the variables of the profile.
-                try? player.reactions.setVariables(player.device.table.variables)
+                try? player.reactions.setVariables(player.memory.device.table.variables)
             }
             if parts.contains(.values) { await beginAgain(player) }
             // The values of the advertisement read the variables and the time.
@@ -197,22 +201,23 @@ struct ResetControl {
 
     private func beginAgain(_ player: DevicePlayer) async {
         await resetStaticValues(player)
-        let variables = player.table.variables
+        let variables = player.memory.table.variables
         player.sender.stop()
         player.begin()
         // They are reset only as their own part.
-        if player.table.variables != variables {
-            player.table.variables = variables
+        if player.memory.table.variables != variables {
+            player.memory.table.variables = variables
             player.sender.behaviors?.begin()
         }
-        if player.device.app == nil || player.appSide.app?.access.isRunning == true {
+        if player.memory.device.app == nil || player.memory.appSide.app?.access.isRunning == true {
             player.sender.resume()
         }
     }
 
     private func resetStaticValues(_ player: DevicePlayer) async {
-        for (key, value) in player.device.services.staticValues {
-            guard let source = player.device.table.entries[key]?.source, case .stored(let initial) = source,
+        for (key, value) in player.memory.device.services.staticValues {
+            guard let source = player.memory.device.table.entries[key]?.source,
+                case .stored(let initial) = source,
                 initial != value
             else { continue }
             await values.store(source, in: key, of: player)

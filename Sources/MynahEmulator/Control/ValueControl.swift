@@ -26,10 +26,10 @@ struct ValueControl {
     ) async throws(ControlRefusal) -> SetResult {
         let player = try devices.player(named: label)
         let attribute = try reader.attribute(named: name, of: player)
-        guard PlayedState(of: player).hasMemory, let entry = player.table.entries[attribute.key] else {
+        guard PlayedState(of: player).hasMemory, let entry = player.memory.table.entries[attribute.key] else {
             throw .conflict(PlayedState(of: player).noProcess("its values exist only while it runs"))
         }
-        let layout = player.table.layout(of: attribute.key)
+        let layout = player.memory.table.layout(of: attribute.key)
         let value = try written.bytes(in: layout, of: attribute.path)
         guard value.count <= entry.maximumLength else {
             throw .invalid(
@@ -50,7 +50,7 @@ struct ValueControl {
                 layout: layout)
         } catch {
             // A central or another test may have written the value in the meantime.
-            if case .invalid = error, player.table.stored(attribute.key) == value {
+            if case .invalid = error, player.memory.table.stored(attribute.key) == value {
                 await store(entry.source, in: attribute.key, of: player)
             }
             throw error
@@ -62,7 +62,7 @@ struct ValueControl {
         _ name: String, to value: VariableValue, in label: String
     ) throws(ControlRefusal) {
         let player = try devices.player(named: label)
-        var variables = player.table.variables
+        var variables = player.memory.table.variables
         guard variables[name] != nil else {
             throw .unknown("variable", name, of: label, among: variables.names)
         }
@@ -79,11 +79,12 @@ struct ValueControl {
 
     /// Stores a value in the table, and passes a static value to the radio.
     func store(_ source: AttributeTable.Source, in key: AttributeKey, of player: DevicePlayer) async {
-        player.table.set(source, of: key)
-        guard case .stored(let value) = source, player.device.services.staticValue(of: key) != nil else {
+        player.memory.table.set(source, of: key)
+        guard case .stored(let value) = source, player.memory.device.services.staticValue(of: key) != nil
+        else {
             return
         }
-        player.device.services.setStaticValue(value, of: key)
+        player.memory.device.services.setStaticValue(value, of: key)
         await player.manager?.access.setStaticValue(value, of: key)
     }
 
@@ -94,9 +95,10 @@ struct ValueControl {
         guard !attribute.properties.isDisjoint(with: .anyUpdate) else {
             throw .invalid("\(attribute.path) neither notifies nor indicates")
         }
-        if player.device.app != nil, player.appSide.app?.access.isRunning != true {
+        if player.memory.device.app != nil, player.memory.appSide.app?.access.isRunning != true {
             throw .conflict(
-                "the app \(player.device.label) is not running: it is \(PlayedState(of: player).app.rawValue)"
+                "the app \(player.memory.device.label) is not running: it is "
+                    + PlayedState(of: player).app.rawValue
             )
         }
         guard let name else { return nil }

@@ -89,7 +89,8 @@ final class FaultControl {
     }
 
     func faults(of player: DevicePlayer) async -> [DeviceFault] {
-        let entries = await faultyRadio?.faults(named: faultOwners.radioNames(of: player.device.label)) ?? []
+        let entries =
+            await faultyRadio?.faults(named: faultOwners.radioNames(of: player.memory.device.label)) ?? []
         return entries.compactMap(fault)
     }
 
@@ -107,7 +108,7 @@ final class FaultControl {
         let player = try devices.player(named: label)
         let declared: ProfileFault
         do throws(ProfileIssues) {
-            declared = try ProfileLoader.fault(json, name: "fault", in: player.device.faultScope)
+            declared = try ProfileLoader.fault(json, name: "fault", in: player.memory.device.faultScope)
         } catch {
             let messages = error.issues.filter { $0.severity == .error }.map(\.message)
             throw .invalid(messages.isEmpty ? "the fault cannot be read" : messages.joined(separator: "\n"))
@@ -126,7 +127,7 @@ final class FaultControl {
         {
             throw .conflict("the fault \"\(name)\": \(shortcoming)")
         }
-        let fault = faultOwners.add(player.device.fault(declared), of: label)
+        let fault = faultOwners.add(player.memory.device.fault(declared), of: label)
         do throws(RadioError) {
             try await faultyRadio.add(fault)
         } catch {
@@ -183,7 +184,7 @@ final class FaultControl {
         switch condition {
         case .appState(let state): PlayedState(of: player).app.rawValue == state
         case .variable(let name, let comparison, let constant):
-            VariableCondition(name, comparison, constant).holds(player.table.variables)
+            VariableCondition(name, comparison, constant).holds(player.memory.table.variables)
         case .all(let conditions): conditions.allSatisfy { holds($0, for: player) }
         }
     }

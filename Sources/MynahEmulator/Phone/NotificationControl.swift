@@ -66,7 +66,7 @@ extension AppTarget {
     /// Returns the player of the app to which a notification belongs, or `nil` if there is none.
     func app(of players: [DevicePlayer]) -> DevicePlayer? {
         switch self {
-        case .named(let label), .phone(let label): players.first { $0.device.label == label }
+        case .named(let label), .phone(let label): players.first { $0.memory.device.label == label }
         case .peripheral: nil
         case .lastInFront, .every: players.first
         }

@@ -25,7 +25,8 @@ final class ParameterRequests {
     func follow(_ event: PhoneEvent) {
         switch event {
         case .connected(let central):
-            guard let player = devices.players.first, let request = player.device.parameterRequest else {
+            guard let player = devices.players.first, let request = player.memory.device.parameterRequest
+            else {
                 return
             }
             begin(

@@ -62,16 +62,16 @@ final class PhonePairings {
             address.map { at in player.centrals.contains { $0.devices.peripheral(at: at) != nil } } ?? false
         }
         guard let asked = user ?? devices.last ?? devices.players.first,
-            let app = asked.device.app
+            let app = asked.memory.device.app
         else { return .pairing(.agreed) }
         switch app.pairing {
         case .accept: return .pairing(.agreed)
         case .decline: return .pairing(.declined)
         case .ask where questions.hasAccepted(peer): return .pairing(.agreed)
         case .ask:
-            var link = EventPayload.PeripheralLink(pairing.peripheral, app: asked.device.label)
+            var link = EventPayload.PeripheralLink(pairing.peripheral, app: asked.memory.device.label)
             link.central = pairing.central
-            let isInFront = asked.appSide.app?.access.state == .foreground
+            let isInFront = asked.memory.appSide.app?.access.state == .foreground
             return .pairingLater(questions.ask(peer, link, isInFront: isInFront, devices.events))
         }
     }

@@ -78,13 +78,13 @@ final class PhoneUser {
     private func setAwaitsUnlock(_ awaits: Bool) {
         awaitsUnlock = awaits
         for player in devices.players {
-            player.appSide.app?.access.setAwaitsUnlock(awaits)
+            player.memory.appSide.app?.access.setAwaitsUnlock(awaits)
             for central in player.centrals { central.appChanged() }
         }
     }
 
     private func restart() async throws(RadioError) {
-        for player in devices.players { player.appSide.app?.access.restart() }
+        for player in devices.players { player.memory.appSide.app?.access.restart() }
         changeLedger { $0.note(.restart) }
         forbidRelaunches()
         setAwaitsUnlock(true)
@@ -98,7 +98,7 @@ final class PhoneUser {
         report(isOn ? .screenOn : .screenOff)
         await PhoneControl.setScreen(isOn: isOn, of: phone)
         guard !isOn else { return }
-        for player in devices.players where player.appSide.app?.access.state == .foreground {
+        for player in devices.players where player.memory.appSide.app?.access.state == .foreground {
             await player.carryOut(.enterBackground)
         }
     }
@@ -118,7 +118,7 @@ final class PhoneUser {
     ///
     /// Also opens the app, unless the app is terminated at the start of the run.
     func launch(_ player: DevicePlayer) async {
-        let cause = player.device.app.flatMap { app -> RelaunchCause? in
+        let cause = player.memory.device.app.flatMap { app -> RelaunchCause? in
             if let kept = relaunchCause(of: app) { return kept }
             // A process represents the phone: if a new process finds terminated apps, the phone has
             // restarted.
@@ -137,7 +137,7 @@ final class PhoneUser {
 
     /// Records that the app of a player runs, which lifts any ban on relaunching it.
     func noteRuns(_ player: DevicePlayer) {
-        guard let app = player.device.app else { return }
+        guard let app = player.memory.device.app else { return }
         changeLedger { $0.runs(app.description.name) }
     }
 
@@ -145,13 +145,15 @@ final class PhoneUser {
         let before = relaunch
         body(&relaunch)
         guard relaunch != before else { return }
-        devices.players.lazy.compactMap(\.appSide.app).first?.access.save(relaunch)
+        devices.players.lazy.compactMap(\.memory.appSide.app).first?.access.save(relaunch)
     }
 
     /// Forbids the relaunch of terminated apps if the rules of the phone's iOS version require it.
     private func forbidRelaunches() {
         for player in devices.players {
-            guard let app = player.device.app, let access = player.appSide.app?.access else { continue }
+            guard let app = player.memory.device.app, let access = player.memory.appSide.app?.access else {
+                continue
+            }
             switch access.state {
             case .foreground, .background, .suspended: noteRuns(player)
             case .terminated, .quit:

@@ -45,7 +45,7 @@ final class RadioUseReports {
     func report() async {
         guard let metered = await phone.reportRadioUse() else { return }
         for player in devices.players {
-            guard let use = metered.uses[player.appSide.app?.access.number ?? 0] else { continue }
+            guard let use = metered.uses[player.memory.appSide.app?.access.number ?? 0] else { continue }
             player.events.report(.radioUsed, .radio(.init(use, metered)))
         }
     }

@@ -58,7 +58,7 @@ final class UserActions {
         case .setAccessory(let isWanted):
             if devices.concerns(target) { await accessories.set(isWanted, target) }
         case .alert(let text):
-            if let app = target.app(of: players) { notifications.show(text, of: app.device.label) }
+            if let app = target.app(of: players) { notifications.show(text, of: app.memory.device.label) }
         default: for player in players { await AppUser(of: player).carryOut(action) }
         }
     }
@@ -83,7 +83,7 @@ final class UserActions {
                 try await user.setPower(isOn)
             }
         }
-        guard player.device.app != nil else {
+        guard player.memory.device.app != nil else {
             throw .conflict("\(label) is an accessory: no app plays it")
         }
         if case .phone(let change) = action {

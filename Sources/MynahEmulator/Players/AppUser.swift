@@ -11,8 +11,8 @@ struct AppUser {
         self.player = player
     }
 
-    private var app: App? { player.appSide.app }
-    private var label: String { player.device.label }
+    private var app: App? { player.memory.appSide.app }
+    private var label: String { player.memory.device.label }
     private var events: EventReporter { player.events }
 
     func carryOut(_ action: UserAction) async {
@@ -39,19 +39,19 @@ struct AppUser {
     /// Starts or stops the app's scans on behalf of its user; a stop also applies to later launches.
     private func setScanning(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") its scan") else { return }
-        guard player.device.centrals.contains(where: { $0.scan != nil }) else {
+        guard player.memory.device.centrals.contains(where: { $0.scan != nil }) else {
             return events.warn("noScan", "\(label) has nothing to scan for: its profile has no scan")
         }
-        player.appSide.setWanted(.scan, isWanted)
+        player.memory.appSide.setWanted(.scan, isWanted)
         for central in player.centrals { central.setScanning(isWanted) }
     }
 
     /// Starts or stops the app's advertising on behalf of its user; a stop also applies to later launches.
     private func setAdvertising(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
-        player.appSide.setWanted(.advertising, isWanted)
-        player.device.advertised.change.isOn = nil
-        guard player.appSide.isAuthorized, let manager = player.manager else { return }
+        player.memory.appSide.setWanted(.advertising, isWanted)
+        player.memory.device.advertised.change.isOn = nil
+        guard player.memory.appSide.isAuthorized, let manager = player.manager else { return }
         do throws(RadioError) {
             try await player.advertise(with: manager)
         } catch {

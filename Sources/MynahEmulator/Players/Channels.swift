@@ -55,9 +55,9 @@ extension PlayerLink {
             guard let player = emulator.player(index) else { return }
             var peer = EventPayload.ChannelUse()
             peer.central = EventCentral(central)
-            let talk = ChannelTalk(on: channel, greeting: player.device.app?.channel?.greeting) {
+            let talk = ChannelTalk(on: channel, greeting: player.memory.device.app?.channel?.greeting) {
                 if let player = emulator.player(index) {
-                    player.events.report($0, $1, isQueued: player.appSide.isDeliveringQueued)
+                    player.events.report($0, $1, isQueued: player.memory.appSide.isDeliveringQueued)
                 }
             }
             await talk.run(with: peer)
@@ -71,19 +71,19 @@ extension AppControl {
     /// Then answers the reads that have waited for the PSM, even if publishing failed.
     fileprivate func publishChannel(of index: Int) async {
         let canPublish = await phone.capabilities?.publishesL2CAPChannels == true
-        guard let player = devices.player(index), player.appSide.channel.psm == nil,
+        guard let player = devices.player(index), player.memory.appSide.channel.psm == nil,
             let manager = player.manager
         else { return }
         var psm: UInt16?
         defer {
             // If the app was launched again, its new process publishes its own channel.
             if manager === player.manager {
-                for read in player.appSide.channel.settle(psm) {
+                for read in player.memory.appSide.channel.settle(psm) {
                     read.reply.answer(player.pipeline.answer(read.request, read.central))
                 }
             }
         }
-        guard canPublish, let own = player.device.app?.channel else { return }
+        guard canPublish, let own = player.memory.device.app?.channel else { return }
         do throws(RadioError) {
             psm = try await manager.publishL2CAPChannel(withEncryption: own.isEncrypted)
         } catch {

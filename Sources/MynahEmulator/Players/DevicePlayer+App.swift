@@ -10,10 +10,10 @@ extension DevicePlayer {
     ///
     /// If `cause` is not `nil`, a terminated app is neither relaunched nor restored.
     func launch(forbiddenBy cause: RelaunchCause?) async {
-        guard let emulated = device.app, appSide.app == nil else { return }
+        guard let emulated = memory.device.app, memory.appSide.app == nil else { return }
         let app = await phone.makeApp(
             emulated.description, delegate: link, clock: memory.clock, isTerminated: emulated.isTerminated)
-        appSide.app = app
+        memory.appSide.app = app
         if let cause, forbidRelaunch(after: cause) { return }
         if emulated.isTerminated { return takeOver(app, emulated.description.rules) }
         await app.enterForeground()
@@ -24,7 +24,7 @@ extension DevicePlayer {
     /// Returns `false` if the system did no such work.
     @discardableResult
     func forbidRelaunch(after cause: RelaunchCause) -> Bool {
-        guard appSide.app?.access.forbidRelaunch() == true else { return false }
+        guard memory.appSide.app?.access.forbidRelaunch() == true else { return false }
         for central in centrals { central.ended(byUser: true) }
         events.report(.appNotRelaunched, .app(.init(reason: cause.rawValue)))
         return true
@@ -40,33 +40,33 @@ extension DevicePlayer {
             let why = rules.isBackgroundPeripheral ? "has preserved no services" : "has no background mode"
             return events.warn(
                 "nothingPreserved",
-                "\(device.label) is terminated and \(why): it is silent until its user opens it")
+                "\(memory.device.label) is terminated and \(why): it is silent until its user opens it")
         }
-        if let mapping = device.allowedServices.keys(in: services) { rekey(mapping) }
+        if let mapping = memory.device.allowedServices.keys(in: services) { rekey(mapping) }
     }
 
     /// `true` if the app is not launched at the beginning of the run.
-    var isTerminated: Bool { device.app?.isTerminated ?? false }
+    var isTerminated: Bool { memory.device.app?.isTerminated ?? false }
 
     /// The services that are published at the beginning of the run.
     var served: [ServiceDefinition] {
-        isTerminated ? appSide.app?.access.services ?? [] : device.allowedServices
+        isTerminated ? memory.appSide.app?.access.services ?? [] : memory.device.allowedServices
     }
 
     func carryOut(_ transition: AppTransition) async {
-        await appSide.app?.carryOut(transition)
+        await memory.appSide.app?.carryOut(transition)
     }
 
     func finishLaunching(_ app: App, _ options: LaunchOptions) {
-        appSide.launched(app, publishesChannel: device.app?.channel != nil)
+        memory.appSide.launched(app, publishesChannel: memory.device.app?.channel != nil)
         events.report(.appLaunched, .app(.init(options)))
-        let identifier = device.app?.description.restoreIdentifiers.first
+        let identifier = memory.device.app?.description.restoreIdentifiers.first
         do throws(RadioError) {
             launched(
-                device.isPeripheral
+                memory.device.isPeripheral
                     ? try app.access.makePeripheralManager(restoreIdentifier: identifier, sink: link) : nil)
             for central in centrals { try central.launched(app) }
-            if appSide.isStopped(.scan) { centrals.forEach { $0.setScanning(false) } }
+            if memory.appSide.isStopped(.scan) { centrals.forEach { $0.setScanning(false) } }
         } catch {
             launched(nil)
             events.fail(error.description)
@@ -84,13 +84,13 @@ extension DevicePlayer {
             if case .suspended = change { events.report(.appSuspended) } else { events.report(.appThrottled) }
         case .woken(let kind, let attribute, let central): woken(by: kind, attribute, central)
         case .extraneous(let attribute?):
-            events.report(.appExtraneous, .notice(.init(on: table.eventAttribute(of: attribute))))
+            events.report(.appExtraneous, .notice(.init(on: memory.table.eventAttribute(of: attribute))))
         case .extraneous(nil): events.report(.appExtraneous)
         case .terminated(let reason):
             ended(byUser: false)
             events.report(.appTerminated, .app(.init(reason: reason.rawValue)))
         case .quit:
-            ended(byUser: appSide.app?.access.isKept != true)
+            ended(byUser: memory.appSide.app?.access.isKept != true)
             events.report(.appQuit)
         case .authorizationChanged(let new):
             events.report(.appAuthorization, .app(.init(authorization: new.rawValue)))
@@ -98,7 +98,7 @@ extension DevicePlayer {
     }
 
     private func woken(by kind: BluetoothEvent, _ attribute: AttributeKey?, _ central: Central?) {
-        appSide.woken(by: kind, for: attribute)
+        memory.appSide.woken(by: kind, for: attribute)
         if let attribute {
             memory.report(.appWoken, on: attribute, central) { $0.reason = kind.rawValue }
         } else {

@@ -46,33 +46,18 @@ final class DevicePlayer {
     var events: EventReporter { memory.events }
     var manager: PeripheralManager? { memory.manager }
 
-    var device: EmulatedDevice {
-        _read { yield memory.device }
-        _modify { yield &memory.device }
-    }
-
-    var table: AttributeTable {
-        _read { yield memory.table }
-        _modify { yield &memory.table }
-    }
-
-    var appSide: AppSide {
-        _read { yield memory.appSide }
-        _modify { yield &memory.appSide }
-    }
-
     // MARK: The run
 
     /// Starts the device's clock; must be called before a central can read.
     func begin() {
         memory.startTime()
-        device.advertised.values.begin()
+        memory.device.advertised.values.begin()
         forgetWrites()
     }
 
     /// Starts the player of the phone's own services, which are published when the radio starts.
     func beginAsPhone() async {
-        memory.manager = await PhoneControl.makeOwnManager(of: device.services, sink: link, on: phone)
+        memory.manager = await PhoneControl.makeOwnManager(of: memory.device.services, sink: link, on: phone)
         memory.stage.published(.done)
         begin()
     }
@@ -80,15 +65,17 @@ final class DevicePlayer {
     /// Publishes the services and starts advertising, unless this was done already.
     func publish() async throws(RadioError) {
         await asks.prepare()
-        if device.app == nil, manager == nil {
+        if memory.device.app == nil, manager == nil {
             memory.manager = await phone.makePeripheralManager(sink: link)
         }
-        if device.app != nil { await manager?.access.awaitRestoration() }
-        guard appSide.isAuthorized, let manager, let before = memory.stage.beginPublishing() else { return }
+        if memory.device.app != nil { await manager?.access.awaitRestoration() }
+        guard memory.appSide.isAuthorized, let manager, let before = memory.stage.beginPublishing() else {
+            return
+        }
         do throws(RadioError) {
             if before == .foreign { await manager.removeAllServices() }
             if await manager.services.isEmpty {
-                try await device.add(to: manager, events) { manager === self.manager }
+                try await memory.device.add(to: manager, events) { manager === self.manager }
             }
             try await advertise(with: manager)
         } catch {
@@ -100,11 +87,13 @@ final class DevicePlayer {
     }
 
     func advertise(with manager: PeripheralManager) async throws(RadioError) {
-        if let advertisement = advertising.currentAdvertisement(), !appSide.isStopped(.advertising) {
+        if let advertisement = advertising.currentAdvertisement(), !memory.appSide.isStopped(.advertising) {
             let isNew = await !manager.isAdvertising
             try await manager.startAdvertising(advertisement)
             advertising.keepTicking()
-            if isNew { appSide.noteExtraneous(.advertise, in: appSide.publishingWake, to: events) }
+            if isNew {
+                memory.appSide.noteExtraneous(.advertise, in: memory.appSide.publishingWake, to: events)
+            }
         } else {
             // The restored advertising may come from an older version of the profile.
             await manager.stopAdvertising()
@@ -126,7 +115,7 @@ final class DevicePlayer {
 
     /// Advertises again if the advertisement has values that change, because the device has begun again.
     func advertiseNewValues() async {
-        if !device.advertised.values.isEmpty { await advertiseNextValue() }
+        if !memory.device.advertised.values.isEmpty { await advertiseNextValue() }
     }
 
     /// Records that the run has started.
@@ -141,7 +130,9 @@ final class DevicePlayer {
         sender.stop()
         advertising.stop()
         asks.endAll(.ended)
-        if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
+        if memory.device.app == nil, let manager, await manager.isAdvertising {
+            await manager.stopAdvertising()
+        }
     }
 
     /// Makes problems that were reported once be reported again.
@@ -161,8 +152,8 @@ final class DevicePlayer {
             memory.report(.subscribed, on: attribute, central) { $0.delivery = delivery }
             reactions.subscribed(to: attribute, by: central)
             sender.behaviors?.subscribed(central, to: attribute)
-            if let central, let latency = device.app?.connectionLatency,
-                appSide.asksForLatency(central.id)
+            if let central, let latency = memory.device.app?.connectionLatency,
+                memory.appSide.asksForLatency(central.id)
             {
                 link.requestLatency(latency, of: central.id)
             }
@@ -175,7 +166,7 @@ final class DevicePlayer {
         case .connected(let central): sender.linkBegan(of: central, then: reactions)
         case .disconnected(let central):
             sender.forgetLink(of: central)
-            appSide.forget(central.id)
+            memory.appSide.forget(central.id)
             reactions.linkChanged(\.disconnect, of: central)
         case .stateChanged(let state): stateChanged(to: state)
         case .willRestoreState(let state): restore(state)
@@ -193,7 +184,7 @@ final class DevicePlayer {
     private func stateChanged(to state: RadioState) {
         memory.introduce(state)
         if state != .poweredOn { sender.stop() }
-        guard device.app != nil else { return }
+        guard memory.device.app != nil else { return }
         switch state {
         case .poweredOn:
             publishAgain()
@@ -201,7 +192,7 @@ final class DevicePlayer {
         case .poweredOff: break
         case .unknown, .resetting, .unsupported, .unauthorized:
             memory.stage.published(.missing)
-            appSide.channel = ChannelPublication(isAwaited: device.app?.channel != nil)
+            memory.appSide.channel = ChannelPublication(isAwaited: memory.device.app?.channel != nil)
         }
     }
 
@@ -230,9 +221,10 @@ final class DevicePlayer {
         events.report(
             .appRestored,
             .restoration(
-                .init(state, restoreIdentifier: device.app?.description.restoreIdentifiers.first ?? "")))
+                .init(state, restoreIdentifier: memory.device.app?.description.restoreIdentifiers.first ?? "")
+            ))
         guard !state.services.isEmpty else { return }
-        guard let mapping = device.allowedServices.keys(in: state.services) else {
+        guard let mapping = memory.device.allowedServices.keys(in: state.services) else {
             events.warn(
                 "restoredServicesDiffer",
                 "the restored services are not the profile's, and are published anew")
@@ -240,19 +232,19 @@ final class DevicePlayer {
             return
         }
         rekey(mapping)
-        memory.stage.published(state.advertisement == device.requestedAdvertisement ? .done : .missing)
+        memory.stage.published(state.advertisement == memory.device.requestedAdvertisement ? .done : .missing)
     }
 
     /// Replaces the keys of the attributes.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
-        device = device.rekeyed(mapping)
+        memory.device = memory.device.rekeyed(mapping)
         link.emulator.enqueue { await $0.control.faults.rekey(mapping) }
         forgetWrites()
     }
 
     /// Resets the values to those at the start, except for static values that tests have set.
     func forgetWrites() {
-        table = device.memory
+        memory.table = memory.device.memory
         reactions.begin()
         sender.behaviors?.begin()
     }
@@ -263,7 +255,7 @@ final class DevicePlayer {
         sender.stop()
         asks.endAll(.ended)
         sender.answers.clear()
-        appSide.channel = ChannelPublication()
+        memory.appSide.channel = ChannelPublication()
         memory.manager = nil
         memory.stage.published(.missing)
     }

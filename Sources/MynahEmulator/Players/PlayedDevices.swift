@@ -87,7 +87,7 @@ final class PlayedDevices {
 
     /// Removes a stopped player and its device.
     func leave(_ player: DevicePlayer) {
-        devices.removeAll { $0.label == player.device.label }
+        devices.removeAll { $0.label == player.memory.device.label }
         players.removeAll { $0 === player }
         events.device = labels.joined(separator: ", ")
     }
@@ -112,7 +112,7 @@ final class PlayedDevices {
     }
 
     /// Returns the player of the device with this event name, or `nil` if there is none.
-    func player(called label: String) -> DevicePlayer? { players.first { $0.device.label == label } }
+    func player(called label: String) -> DevicePlayer? { players.first { $0.memory.device.label == label } }
 
     /// Returns the player of a device; throws if there is no such device, or if the run is not in progress.
     func player(named label: String) throws(ControlRefusal) -> DevicePlayer {
@@ -122,7 +122,7 @@ final class PlayedDevices {
     }
 
     func player(with attribute: AttributeKey) -> DevicePlayer? {
-        players.first { $0.table.contains(attribute) } ?? own
+        players.first { $0.memory.table.contains(attribute) } ?? own
     }
 
     /// The player of the app that was last in the foreground, or `nil` if none was.
@@ -133,7 +133,7 @@ final class PlayedDevices {
         if case .phone = target { return concerns(target) ? players(for: action, .every) : [] }
         let last = (last ?? players.first).map { [$0] } ?? []
         return switch (target, action) {
-        case (.named(let label), _): players.filter { $0.device.label == label }
+        case (.named(let label), _): players.filter { $0.memory.device.label == label }
         case (.peripheral, _), (.phone, _): []
         case (.lastInFront, _), (.every, .transition(.enterForeground)): last
         case (.every, _): action.isOnScreen ? last : players

@@ -13,7 +13,7 @@ struct RuleEnd {
         if let request = rule.advertises {
             let change = AdvertisingChange(request.change, isOn: request.isOn)
             do throws(ControlRefusal) {
-                _ = try await advertising.advertise(change, for: player.device.label)
+                _ = try await advertising.advertise(change, for: player.memory.device.label)
             } catch {
                 let place = request.location.map { "\($0): " } ?? ""
                 player.events.warn(
@@ -39,7 +39,7 @@ struct RuleEnd {
         guard let player = links.devices.player(index) else { return }
         player.sender.answers.deliver()
         do throws(ControlRefusal) {
-            try await links.disconnect(from: player.device.label)
+            try await links.disconnect(from: player.memory.device.label)
         } catch {
             player.events.warn("linkNotEnded", "a restart could not end the links: \(error.message)")
         }

@@ -81,7 +81,7 @@ struct ScenarioControl {
         _ name: String, of label: String
     ) throws(ControlRefusal) -> (DevicePlayer, Profile.Scenario) {
         let player = try devices.player(named: label)
-        let declared = player.device.scenarios
+        let declared = player.memory.device.scenarios
         guard let found = declared.first(where: { $0.name == name }) else {
             throw .unknown("scenario", name, of: label, among: declared.map(\.name))
         }
@@ -93,8 +93,8 @@ struct ScenarioControl {
 
     /// Returns the scenarios of a device, and whether each is being played.
     func scenarios(of player: DevicePlayer) -> [DeviceSnapshot.Scenario] {
-        let playing = self.player.scenario(of: player.device.label)
-        return player.device.scenarios.map { .init(name: $0.name, isPlaying: $0.name == playing) }
+        let playing = self.player.scenario(of: player.memory.device.label)
+        return player.memory.device.scenarios.map { .init(name: $0.name, isPlaying: $0.name == playing) }
     }
 
     // MARK: Effects
@@ -128,7 +128,7 @@ struct ScenarioControl {
         var rule = Reaction()
         rule.changes = changes
         do throws(LayoutProblem) {
-            try player.reactions.setVariables(rule.applied(to: player.table.variables, []))
+            try player.reactions.setVariables(rule.applied(to: player.memory.table.variables, []))
         } catch {
             throw .invalid("a value that reads a variable cannot be made: \(error.message)")
         }
