@@ -93,7 +93,8 @@ import Testing
         #expect(warnings.count == 1, "\(warnings)")
         #expect(warnings[0].hasPrefix("test.yaml:18:45: a rule could not change the advertising: "))
         #expect(
-            warnings[0].contains("are left") && warnings[0].contains("leave something else out"), "\(warnings)")
+            warnings[0].contains("are left") && warnings[0].contains("leave something else out"),
+            "\(warnings)")
         #expect(try await air() == before)
         await emulator.stop()
     }

@@ -13,7 +13,7 @@ struct CtlPhone: AsyncParsableCommand {
         usage: "mynah ctl phone <verb> ... [--control <address>] [--format <format>]",
         discussion: """
             A phone is in the central role, on the radio of the run. It stays until it is removed, or until \
-            the run ends or begins a new history. What it does is in the events, with its name as device:
+            the run ends or begins a new history. Its actions are in the events, with its name as device:
 
               mynah ctl phone add Anna
               mynah ctl phone connect Anna Lock
@@ -162,7 +162,7 @@ struct CtlPhoneScan: CtlPhoneVerb {
         help: ArgumentHelp("Only devices that advertise this service. Repeatable.", valueName: "service"))
     var services: [String] = []
     @Option(
-        parsing: .unconditional, help: "Ends when so many devices were heard.",
+        parsing: .unconditional, help: "Ends when this number of devices was heard.",
         transform: { try Choice.number($0, in: 1...10_000) })
     var count: Int?
     @Option(help: ArgumentHelp("Duration. Default: 2s.", valueName: "duration")) var within: String?

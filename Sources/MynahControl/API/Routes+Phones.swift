@@ -32,7 +32,7 @@ extension Route {
 
     static let phoneVerbs: [Route] = [
         verb(
-            "scan", .scanAsPhone, "Scans for the whole time, or until so many peripherals were heard",
+            "scan", .scanAsPhone, "Scans for the whole time, or until `count` peripherals were heard",
             searchMembers + [.init("count", .integer(1...10_000))],
             .object([.init("services", .array(["180D"]))]),
             "The peripherals that match, in the order in which they were heard",

@@ -148,7 +148,7 @@ struct PhoneRequests: RunRequests {
         let phone = try phone(call)
         let body = try call.body()
         let request = try request(call.route.operation, body)
-        // What the verb causes is in the journal from this number on.
+        // The events that the verb causes are in the journal from this number on.
         await run.awaitEvents()
         let seq = journal.kept.upperBound
         let result: PhoneResult
@@ -157,7 +157,7 @@ struct PhoneRequests: RunRequests {
         } catch {
             throw ControlProblem(error)
         }
-        // What the answer says is in the journal.
+        // The events of the answer are in the journal now.
         await run.awaitEvents()
         return .json(.object(result.members + [.init("seq", .integer(Int(clamping: seq)))]))
     }

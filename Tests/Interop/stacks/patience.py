@@ -1,6 +1,6 @@
 """The longest wait for something that must come.
 
-What works is done far sooner, even on a busy machine, so only what never comes fails a check."""
+An answer that comes at all comes far sooner, even on a busy machine, so only a missing one fails a check."""
 
 # Seconds for one answer, and for one check.
 PATIENCE = 120

@@ -61,7 +61,7 @@ import class Mynah.StateDirectory
         }
     }
 
-    @Test func `what a phone does is in its answers and in the journal`() async throws {
+    @Test func `the actions of a phone are in its answers and in the journal`() async throws {
         let rig = try await Self.connected()
         let value = try await rig.send("POST /v1/phones/Anna/read", #"{"of": "battery-level"}"#)
         #expect(value.json["value"] == "40" && value.json["fields"]?["level"] == .integer(64))
@@ -242,7 +242,7 @@ import class Mynah.StateDirectory
         await rig.end()
     }
 
-    @Test func `what cannot be done now is a conflict, and what is not there is not found`() async throws {
+    @Test func `an impossible verb is a conflict, and an unknown peripheral is not found`() async throws {
         let rig = try await Self.connected()
         let requests = [
             ("", #"{"stateDirectory": "a"}"#, 409), ("", #"{"holder": "nobody"}"#, 409),
