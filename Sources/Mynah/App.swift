@@ -29,7 +29,9 @@ public actor App {
     /// Whether the app's code can run: it is in the foreground, or in the background and not suspended.
     public var isRunning: Bool { access.isRunning }
     /// How the phone advertises for the app now.
-    public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
+    public var advertisingMode: AdvertisingMode {
+        access.look { app, _ in app.condition.advertisingMode } ?? .off
+    }
 
     /// The user's permission for the app to use Bluetooth (after CBManager's class property `authorization`).
     public var authorization: BluetoothAuthorization { access.authorization }

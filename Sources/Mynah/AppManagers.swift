@@ -19,7 +19,7 @@ final class AppManagers {
     }
 
     /// Loads the state that another process preserved for the app's managers.
-    func loadPreserved(of app: AppProcess, in files: PhoneFiles, _ memory: PhoneMemory) {
+    func loadPreserved(of app: AppCondition, in files: PhoneFiles, _ memory: PhoneMemory) {
         for identifier in app.description.restoreIdentifiers {
             load(identifier, of: app, in: files, memory)
         }
@@ -29,7 +29,7 @@ final class AppManagers {
     ///
     /// Does nothing if a manager already has the identifier, or if the app may not use Bluetooth.
     private func load(
-        _ restoreIdentifier: String, of app: AppProcess, in files: PhoneFiles, _ memory: PhoneMemory
+        _ restoreIdentifier: String, of app: AppCondition, in files: PhoneFiles, _ memory: PhoneMemory
     ) {
         let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
         guard app.permission.isAllowed, preserved(restoreIdentifier) == nil,
@@ -51,7 +51,7 @@ final class AppManagers {
     ///
     /// Throws `invalidState` if a manager of the app, or of another app of the same name, has the identifier.
     func make(
-        _ restoreIdentifier: String?, sink: (any PeripheralSink)?, of app: AppProcess,
+        _ restoreIdentifier: String?, sink: (any PeripheralSink)?, of app: AppCondition,
         in files: PhoneFiles, _ memory: PhoneMemory
     ) throws(RadioError) -> ManagerState {
         if let restoreIdentifier {

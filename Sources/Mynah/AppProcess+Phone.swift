@@ -5,7 +5,7 @@ import MynahLifecycle
 extension AppProcess {
     /// Reports the app's Bluetooth state to its managers, after a change that the radio did not cause.
     func bluetoothChanged() {
-        let state = bluetoothState(ports.states.phone)
+        let state = condition.bluetoothState(ports.states.phone)
         for manager in managers { manager.note(.stateChanged(state)) }
         radioStateChanged(to: ports.states.phone)
         centralStateChanged(to: ports.states.central)
@@ -16,7 +16,7 @@ extension AppProcess {
     ///
     /// While it waits, the system scans, advertises and connects for no app.
     func setAwaitsUnlock(_ awaits: Bool, in central: PhoneCentral) {
-        awaitsUnlock = awaits
+        condition.awaitsUnlock = awaits
         // The links end when the phone restarts, and the phone then waits for their devices.
         if awaits {
             central.connections.change {

@@ -13,17 +13,10 @@ final class AppProcess {
         case answer(PendingResult)
     }
 
-    /// The app's number, which is unique while the phone lives.
-    let number: UInt64
-    let description: AppDescription
+    /// The parts of the app that its managers read, too.
+    let condition: AppCondition
     let ports: AppPorts
     private let delegate: Owned<any AppDelegate>
-    let clock: RunClock
-    private var lifecycle: AppLifecycle<RunClock.Instant>
-    var permission: AppPermission
-    /// Whether the phone restarted and has not been unlocked since.
-    var awaitsUnlock = false
-    let accessories: AppAccessories
     /// The Bluetooth state that was last reported to the app's central managers.
     private var centralState = RadioState.unknown
     /// The managers of this launch, and those that the system preserves after an earlier one.
@@ -40,14 +33,9 @@ final class AppProcess {
         isTerminated: Bool, _ ports: AppPorts
     ) {
         self.ports = ports
-        self.number = number
-        self.description = description
+        condition = AppCondition(
+            number: number, description, clock: clock, isTerminated: isTerminated, ports)
         self.delegate = Owned(delegate)
-        self.clock = clock
-        permission = AppPermission(description.authorization)
-        accessories = AppAccessories(of: description, ports)
-        lifecycle =
-            isTerminated ? AppLifecycle(terminated: description.rules) : AppLifecycle(description.rules)
     }
 
     deinit {
@@ -55,15 +43,16 @@ final class AppProcess {
         suspended.resumeAll()
     }
 
-    var state: AppState { lifecycle.state }
-    var rules: AppRules { lifecycle.rules }
-    var isWoken: Bool { lifecycle.isWoken }
-    var isRunning: Bool { lifecycle.isRunning }
-    var isKept: Bool { lifecycle.isKept }
-    var isThrottled: Bool { lifecycle.isThrottled }
-    var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
-    /// Whether the radio serves the app's services, or refuses requests for them.
-    var servingMode: ServingMode { lifecycle.disablesServices ? .disabled : .app }
+    var number: UInt64 { condition.number }
+    var description: AppDescription { condition.description }
+    var clock: RunClock { condition.clock }
+    var accessories: AppAccessories { condition.accessories }
+    var state: AppState { condition.state }
+    var rules: AppRules { condition.rules }
+    var isRunning: Bool { condition.isRunning }
+    var isWoken: Bool { condition.lifecycle.isWoken }
+    var isKept: Bool { condition.lifecycle.isKept }
+    var isThrottled: Bool { condition.lifecycle.isThrottled }
     var managers: [ManagerState] { roster.peripheral.all }
     private var live: [ManagerState] { roster.peripheral.live }
 
@@ -73,18 +62,13 @@ final class AppProcess {
     /// Makes an `App` for the app's code.
     func makeHandle() -> App { App(description, AppAccess(self, ports.work.link), ports.radio) }
 
-    func checkRuns() throws(RadioError) {
-        guard !lifecycle.isRunning else { return }
-        throw RadioError(.invalidState, "the app \(description.name) is not running: it is \(state.rawValue)")
-    }
-
     // MARK: Events
 
     /// Passes an event to a manager's program, at once or when the app runs.
     ///
     /// Returns an error for a request that the app cannot receive.
     func pass(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
-        guard permission.isAllowed else { return .unheard(event) }
+        guard condition.permission.isAllowed else { return .unheard(event) }
         switch event {
         case .answeredRead(let request, let central, let value):
             // The system answers reads of static values without the app, and reports them at once.
@@ -94,10 +78,10 @@ final class AppProcess {
         // If Bluetooth is off, subscriptions end without callbacks.
         case .unsubscribed where !ports.isOn: return .none
         case .advertisingChanged, .willRestoreState, .missed:
-            return lifecycle.isRunning ? deliver(event, to: manager) : .none
+            return condition.lifecycle.isRunning ? deliver(event, to: manager) : .none
         default:
-            guard !awaitsUnlock else {
-                reportRefusal(of: event, because: refusalReason)
+            guard !condition.awaitsUnlock else {
+                reportRefusal(of: event, because: condition.refusalReason)
                 return .unheard(event)
             }
             return handle(.bluetooth(event.kind), .peripheral(manager, event))
@@ -105,14 +89,16 @@ final class AppProcess {
     }
 
     func radioStateChanged(to state: RadioState) {
-        let state = bluetoothState(state)
+        let state = condition.bluetoothState(state)
         handle(.radioState(state), .peripheral(nil, .stateChanged(state)))
     }
 
     /// Passes an event to a central manager's program, at once or when the app runs.
     func pass(_ event: CentralManagerEvent, to manager: CentralManagerState) -> RadioAnswer {
-        guard permission.isAllowed, !awaitsUnlock else { return .none }
-        guard let kind = event.kind else { return lifecycle.isRunning ? manager.deliver(event) : .none }
+        guard condition.permission.isAllowed, !condition.awaitsUnlock else { return .none }
+        guard let kind = event.kind else {
+            return condition.lifecycle.isRunning ? manager.deliver(event) : .none
+        }
         return handle(.bluetooth(kind), .central(manager, event))
     }
 
@@ -123,7 +109,7 @@ final class AppProcess {
 
     /// Handles a change of the Bluetooth state of the app's central managers.
     func centralStateChanged(to state: RadioState) {
-        let state = centralState(on: state)
+        let state = condition.centralState(on: state)
         guard state != centralState else { return }
         centralState = state
         guard !roster.central.live.isEmpty else { return }
@@ -132,7 +118,7 @@ final class AppProcess {
 
     /// `true` if the app is suspended, and a change of the Bluetooth state would wake it.
     var isToBeWokenByState: Bool {
-        lifecycle.state == .suspended && rules.isBackgroundCentral && permission.isAllowed
+        condition.lifecycle.state == .suspended && rules.isBackgroundCentral && condition.permission.isAllowed
             && !roster.central.live.isEmpty
     }
 
@@ -142,16 +128,19 @@ final class AppProcess {
     /// Handles an event of the app's life cycle, and returns the answer to the Bluetooth event in `delivery`.
     @discardableResult
     func handle(_ event: AppEvent, _ delivery: Delivery? = nil) -> RadioAnswer {
-        let before = (mode: lifecycle.advertisingMode, state: lifecycle.state, serving: servingMode)
+        let before = (
+            mode: condition.lifecycle.advertisingMode, state: condition.lifecycle.state,
+            serving: condition.servingMode
+        )
         var answer = RadioAnswer.none
-        for action in lifecycle.handle(event, at: clock.now) {
+        for action in condition.lifecycle.handle(event, at: clock.now) {
             if let given = perform(action, delivery) { answer = given }
         }
         setAlarm()
         resumeUnlessSuspended()
-        if servingMode != before.serving { request(.serve) }
-        if lifecycle.advertisingMode != before.mode { ports.work.tell(.advertise) }
-        if lifecycle.state != before.state { request(.stateChanged) }
+        if condition.servingMode != before.serving { request(.serve) }
+        if condition.lifecycle.advertisingMode != before.mode { ports.work.tell(.advertise) }
+        if condition.lifecycle.state != before.state { request(.stateChanged) }
         return answer
     }
 
@@ -164,7 +153,7 @@ final class AppProcess {
             return RadioAnswer.none
         case .refuse:
             if let event = delivery?.peripheralEvent {
-                reportRefusal(of: event, because: refusalReason)
+                reportRefusal(of: event, because: condition.refusalReason)
             }
             return .answer(.failure(.unlikelyError))
         case .discard: return RadioAnswer.none
@@ -190,18 +179,9 @@ final class AppProcess {
             request(.withdrawServices(forget: forget))
         case .forgetPreservedState:
             request(.forgetPreserved)
-            if !lifecycle.isKept(for: .central) { request(.forgetKeptCentrals) }
+            if !condition.lifecycle.isKept(for: .central) { request(.forgetKeptCentrals) }
         }
         return nil
-    }
-
-    /// The reason for refusing a central's request that the app cannot receive.
-    var refusalReason: RefusedRequest.Reason {
-        switch lifecycle.state {
-        case .suspended: .suspended
-        case .foreground, .background: .background
-        case .notRunning, .terminated, .quit: .notRunning
-        }
     }
 
     /// Reports that a central's request was answered with an error because the app could not receive it.
@@ -219,7 +199,7 @@ final class AppProcess {
 
     /// Reports that the app used a wake for work that has nothing to do with the event that woke it.
     func noteExtraneousWork(on attribute: AttributeKey?) {
-        guard lifecycle.handle(.extraneousWork, at: clock.now).contains(.extraneous) else { return }
+        guard condition.lifecycle.handle(.extraneousWork, at: clock.now).contains(.extraneous) else { return }
         report(.extraneous(attribute))
     }
 
@@ -299,11 +279,11 @@ final class AppProcess {
     func makeManager(
         _ restoreIdentifier: String?, sink: (any PeripheralSink)?, in memory: PhoneMemory
     ) throws(RadioError) -> PeripheralManager {
-        try checkRuns()
+        try condition.checkRuns()
         try roster.central.checkIsFree(restoreIdentifier)
-        if restoreIdentifier != nil { lifecycle.rules.isRestorable = true }
+        if restoreIdentifier != nil { condition.lifecycle.rules.isRestorable = true }
         let manager = try roster.peripheral.make(
-            restoreIdentifier, sink: sink, of: self, in: ports.files, memory)
+            restoreIdentifier, sink: sink, of: condition, in: ports.files, memory)
         askForPermission()
         introduceSoon()
         return manager.makeHandle(ports.work.link, ports.radio)
@@ -314,13 +294,14 @@ final class AppProcess {
         _ restoreIdentifier: String?, options: CentralManager.Options, sink: (any CentralManagerSink)?,
         in central: PhoneCentral
     ) throws(RadioError) -> CentralManager {
-        try checkRuns()
+        try condition.checkRuns()
         if live.contains(where: { $0.restoreIdentifier != nil && $0.restoreIdentifier == restoreIdentifier })
         {
             throw AppCentrals.isTaken(restoreIdentifier)
         }
-        let manager = try roster.central.make(restoreIdentifier, options, sink: sink, of: self, in: central)
-        if restoreIdentifier != nil { lifecycle.rules.isCentralRestorable = true }
+        let manager = try roster.central.make(
+            restoreIdentifier, options, sink: sink, of: condition, in: central)
+        if restoreIdentifier != nil { condition.lifecycle.rules.isCentralRestorable = true }
         askForPermission()
         central.alerts.madeManager(options, of: self)
         introduceSoon()
@@ -341,21 +322,21 @@ final class AppProcess {
             }
         }
         let centrals = roster.central.restore(by: central.preservation)
-        let state = bluetoothState(ports.states.phone)
+        let state = condition.bluetoothState(ports.states.phone)
         for manager in new where !manager.isEnded {
             manager.note(.stateChanged(state))
             if state != .unknown { _ = deliver(.stateChanged(state), to: manager) }
         }
-        centralState = centralState(on: ports.states.central)
+        centralState = condition.centralState(on: ports.states.central)
         roster.central.introduce(centrals, centralState)
         central.startSoon()
     }
 
     /// Ends the managers of the app's process, after the process has ended.
     private func endManagers() {
-        permission.processEnded()
+        condition.permission.processEnded()
         accessories.closePicker(.ended)
-        request(.endManagers(keepingCentrals: lifecycle.isKept(for: .central)))
+        request(.endManagers(keepingCentrals: condition.lifecycle.isKept(for: .central)))
         for event in failReplies() { reportRefusal(of: event, because: .ended) }
     }
 
@@ -389,7 +370,7 @@ final class AppProcess {
     // MARK: Time
 
     private func setAlarm() {
-        alarm.set(lifecycle.deadline) {
+        alarm.set(condition.lifecycle.deadline) {
             ports.work.tell(.app(number, .deadlineReached), at: $0, on: clock)
         }
     }
@@ -402,7 +383,7 @@ final class AppProcess {
     // MARK: Suspension
 
     /// Whether the app is suspended, so that calls of its code have to wait.
-    var isSuspended: Bool { lifecycle.state == .suspended && !isStopped }
+    var isSuspended: Bool { condition.lifecycle.state == .suspended && !isStopped }
 
     /// Waits until the app runs or has ended.
     func wait(_ continuation: CheckedContinuation<Void, Never>) {

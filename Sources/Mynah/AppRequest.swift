@@ -42,8 +42,10 @@ enum AppRequest: Sendable {
         case .withdrawServices(let forget):
             for manager in app.managers { phone.services.withdrawAll(of: manager, forget: forget) }
         case .loadPreserved(let ofPeripherals):
-            if ofPeripherals { app.roster.peripheral.loadPreserved(of: app, in: phone.files, phone.memory) }
-            app.roster.central.loadPreserved(of: app, in: central)
+            if ofPeripherals {
+                app.roster.peripheral.loadPreserved(of: app.condition, in: phone.files, phone.memory)
+            }
+            app.roster.central.loadPreserved(of: app.condition, in: central)
         case .forgetPreserved:
             app.roster.peripheral.forgetPreserved(in: phone.files, phone.memory, phone.advertiser)
         case .forgetKeptCentrals: app.roster.central.forgetKept(in: central)

@@ -106,7 +106,7 @@ public actor CentralManager {
     public func stop() async {
         if isAlone, let kept { return await kept.stop() }
         access.look { manager, phone in
-            manager.app?.forget(manager)
+            phone.memory.app(of: manager)?.forget(manager)
             phone.central.end(manager)
         }
     }

@@ -74,7 +74,9 @@ package struct ManagerAccess: Sendable {
     /// Waits until the radio has accepted or refused the preserved services of the manager's app.
     package func awaitRestoration() async {
         try? await ask { phone, reference in
-            guard let app = phone.memory.manager(reference)?.app else { return }
+            guard let app = phone.memory.manager(reference).flatMap(phone.memory.app(of:)) else {
+                return
+            }
             await phone.services.awaitRestoration(of: app)
         }
     }

@@ -62,8 +62,8 @@ final class ManagerState {
     let number: UInt64
     /// Increases with each launch of the app, so that references of an earlier launch are recognized as old.
     private(set) var epoch: UInt64 = 0
-    /// The app of the manager, or `nil` for an accessory's manager.
-    unowned let app: AppProcess?
+    /// The condition of the manager's app, or `nil` for an accessory's manager.
+    let app: AppCondition?
     /// The identifier under which the manager's state is preserved, or `nil` if it is not preserved.
     let restoreIdentifier: String?
     private(set) var stage: Stage
@@ -95,7 +95,7 @@ final class ManagerState {
     }
 
     init(
-        of app: AppProcess, restoreIdentifier: String?, _ files: PhoneFiles, _ memory: PhoneMemory,
+        of app: AppCondition, restoreIdentifier: String?, _ files: PhoneFiles, _ memory: PhoneMemory,
         sink: (any PeripheralSink)?
     ) {
         record = Record(files, memory.centrals)
@@ -108,7 +108,7 @@ final class ManagerState {
     }
 
     /// Makes a manager with the state that another process preserved.
-    init(of app: AppProcess, _ preserved: PreservedState, _ files: PhoneFiles, _ memory: PhoneMemory) {
+    init(of app: AppCondition, _ preserved: PreservedState, _ files: PhoneFiles, _ memory: PhoneMemory) {
         record = Record(files, memory.centrals)
         number = memory.nextNumber()
         self.app = app

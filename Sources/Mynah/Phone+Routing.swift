@@ -47,8 +47,8 @@ extension Phone {
     /// Gives an event to a manager, or to its app's queue if the app does not run.
     func deliver(_ event: PeripheralEvent, to manager: ManagerState) -> RadioAnswer {
         manager.note(event)
-        guard let app = manager.app else { return manager.deliver(event) }
-        return app.pass(event, to: manager)
+        guard manager.app != nil else { return manager.deliver(event) }
+        return memory.app(of: manager)?.pass(event, to: manager) ?? .unheard(event)
     }
 
     private func deliver(_ event: PeripheralEvent, toOwnerOf attribute: AttributeKey) {
@@ -78,7 +78,7 @@ extension Phone {
     /// it.
     private func opened(_ channel: any L2CAPChannel) {
         guard let owner = services.owner(ofChannel: channel.psm) else { return }
-        let delivered = owner.app.map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
+        let delivered = memory.app(of: owner).map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
         _ = deliver(.channelOpened(delivered, central(channel.peer)), to: owner)
     }
 

@@ -17,7 +17,7 @@ extension Phone {
     func release(_ reference: ManagerReference) async {
         guard let manager = memory.manager(reference) else { return }
         manager.end()
-        manager.app?.forget(manager)
+        memory.app(of: manager)?.forget(manager)
         services.withdrawAll(of: manager, forget: false)
         memory.forget(manager)
         advertiser.remove(manager)

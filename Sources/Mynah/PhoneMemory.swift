@@ -36,6 +36,19 @@ final class PhoneMemory {
     /// Returns an app, or `nil` if the phone was stopped.
     func app(_ number: UInt64) -> AppProcess? { apps.first { $0.number == number } }
 
+    /// Returns the app of a manager, or `nil` if the manager belongs to no app or the phone was stopped.
+    func app(of manager: ManagerState) -> AppProcess? { manager.app.flatMap { app($0.number) } }
+
+    /// Returns the app of a central manager, or `nil` if it belongs to no app or the phone was stopped.
+    func app(of manager: CentralManagerState) -> AppProcess? { manager.app.flatMap { app($0.number) } }
+
+    /// Gives an event to a central manager's program, or to its app's queue if the app does not run.
+    @discardableResult
+    func pass(_ event: CentralManagerEvent, to manager: CentralManagerState) -> RadioAnswer {
+        guard manager.app != nil else { return manager.deliver(event) }
+        return app(of: manager)?.pass(event, to: manager) ?? .none
+    }
+
     /// Forgets a manager that has neither services nor advertising on the radio.
     func forget(_ manager: ManagerState) { managers.removeAll { $0 === manager } }
 

@@ -124,10 +124,7 @@ enum RoomLimits {
     ]
 
     /// The types that hold a reference back to their owner (`unowned`), and how many each may hold.
-    static let backReferences: [String: Int] = [
-        "Mynah.CentralManagerState": 1,
-        "Mynah.ManagerState": 1,
-    ]
+    static let backReferences: [String: Int] = [:]
 
     /// How many parameters may hand a whole phone to one of its parts.
     static let wholePhones = Limit(36, goal: 0)

@@ -31,14 +31,14 @@ final class AppCentrals {
     }
 
     /// Loads the state that another process preserved for the app's central managers.
-    func loadPreserved(of app: AppProcess, in central: PhoneCentral) {
+    func loadPreserved(of app: AppCondition, in central: PhoneCentral) {
         for identifier in app.description.centralRestoreIdentifiers { load(identifier, of: app, in: central) }
     }
 
     /// Loads the state that another process preserved under an identifier, unless a manager already has it.
     ///
     /// The system keeps nothing of an ended app that lacks the background mode or the permission.
-    private func load(_ restoreIdentifier: String, of app: AppProcess, in central: PhoneCentral) {
+    private func load(_ restoreIdentifier: String, of app: AppCondition, in central: PhoneCentral) {
         guard app.rules.isBackgroundCentral, app.permission.isAllowed,
             !all.contains(where: { $0.restoreIdentifier == restoreIdentifier })
         else { return }
@@ -54,7 +54,7 @@ final class AppCentrals {
     /// Returns the preserved manager with a restore identifier, or a new manager.
     func make(
         _ restoreIdentifier: String?, _ options: CentralManager.Options, sink: (any CentralManagerSink)?,
-        of app: AppProcess, in central: PhoneCentral
+        of app: AppCondition, in central: PhoneCentral
     ) throws(RadioError) -> CentralManager {
         try checkIsFree(restoreIdentifier)
         guard let radio = central.radio else {
@@ -75,7 +75,7 @@ final class AppCentrals {
             all.append(manager)
             central.memory.managers.append(manager)
         }
-        return manager.makeHandle(app.ports.work.link, radio)
+        return manager.makeHandle(central.work.link, radio)
     }
 
     /// Reports the restored state to the new managers that have one, and returns all new managers.

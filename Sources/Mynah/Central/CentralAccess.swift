@@ -113,7 +113,7 @@ struct CentralAccess: Sendable {
         let reference = reference
         link.enqueue { phone in
             guard let manager = phone.central.memory.manager(reference) else { return }
-            manager.app?.forget(manager)
+            phone.memory.app(of: manager)?.forget(manager)
             phone.central.end(manager)
         }
     }
@@ -168,8 +168,8 @@ struct PeripheralAccess: Sendable {
     /// Throws `invalidState` if the app has ended, even if it was launched again, or if the manager has
     /// ended.
     func waitUntilRunning() async throws(RequestError) {
-        let app = look { manager, _ in
-            manager.app.flatMap { $0.isSuspended ? $0.makeHandle() : nil }
+        let app = look { manager, phone in
+            phone.memory.app(of: manager).flatMap { $0.isSuspended ? $0.makeHandle() : nil }
         }
         await (app ?? nil)?.waitWhileSuspended()
         try check()
@@ -198,7 +198,7 @@ struct PeripheralAccess: Sendable {
 
     private static func answered(_ manager: CentralReference, on phone: isolated Phone) async -> Bool? {
         guard let manager = phone.central.memory.manager(manager) else { return nil }
-        guard let app = manager.app else { return false }
+        guard let app = phone.memory.app(of: manager) else { return false }
         return await withCheckedContinuation { continuation in
             app.pass(PendingResult(continuation))
         }
@@ -307,7 +307,7 @@ struct PeripheralAccess: Sendable {
         look { manager, phone in
             guard phone.central.memory.holds(channel.peer, manager) else { return nil }
             manager.opened(channel)
-            return manager.app.map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
+            return phone.memory.app(of: manager).map { AppChannel(channel, of: $0.makeHandle()) } ?? channel
         } ?? nil
     }
 }

@@ -16,6 +16,7 @@ final class CentralConnections {
     /// The clock for connections of managers that belong to no app.
     private let clock: RunClock
     private let memory: CentralMemory
+    private let phone: PhoneMemory
     private let devices: KnownDevices
     private let preservation: CentralPreservation
     private let subscriptions: SubscriptionWriter
@@ -33,7 +34,7 @@ final class CentralConnections {
         _ names: PeripheralNames, _ events: ConnectionReporter, _ clock: RunClock
     ) {
         (self.connector, self.alerts, self.names, self.events) = (connector, alerts, names, events)
-        centrals = common.memory.centrals
+        (phone, centrals) = (common.memory, common.memory.centrals)
         (memory, meter, work, self.clock) = (common.central, common.meter, common.work, clock)
         (self.devices, self.preservation, self.subscriptions) = (devices, preservation, subscriptions)
     }
@@ -222,7 +223,7 @@ final class CentralConnections {
             connected(key, address, link, isLocal: isLocal)
         case .failedToConnect(let key, let address, let error):
             released(key, address, .failure(error)) { manager, peripheral in
-                manager.pass(.failedToConnect(peripheral, error))
+                phone.pass(.failedToConnect(peripheral, error), to: manager)
             }
         case .disconnected(let key, let address, let end):
             disconnected(key, address, end)
@@ -262,7 +263,7 @@ final class CentralConnections {
         peripheral.note(.connected(state.peer, mtu: state.mtu))
         preservation.subscribeAgain(manager, to: peripheral, by: link)
         names.connected(manager, to: peripheral, by: link)
-        manager.pass(.connected(peripheral, isLocal: isLocal))
+        phone.pass(.connected(peripheral, isLocal: isLocal), to: manager)
         waiters.end(key, address, .success(()))
     }
 
@@ -270,10 +271,10 @@ final class CentralConnections {
         _ key: ManagerKey, _ address: DeviceAddress, _ end: Disconnection
     ) {
         let error = end.error ?? RadioError(.disconnected, "connecting to \(address) was cancelled")
-        let report = { (manager: CentralManagerState, peripheral: Peripheral) in
+        let report = { [phone] (manager: CentralManagerState, peripheral: Peripheral) in
             // If the radio was lost, an app's peripherals are disconnected without a callback.
             guard manager.app == nil || end.error?.code != .lost else { return }
-            manager.pass(.disconnected(peripheral, end))
+            phone.pass(.disconnected(peripheral, end), to: manager)
         }
         guard end.isReconnecting, let manager = memory.manager(key),
             let peripheral = manager.asked[address]

@@ -44,8 +44,8 @@ final class CentralManagerState {
     let key: ManagerKey
     /// Increases when a process of the app ends, so that references of that process are recognized as old.
     private(set) var epoch: UInt64 = 0
-    /// The manager's app, or `nil` if it has none.
-    unowned let app: AppProcess?
+    /// The condition of the manager's app, or `nil` if it has none.
+    let app: AppCondition?
     /// The identifier under which the manager's state is preserved, or `nil` if it is not preserved.
     let restoreIdentifier: String?
     let options: CentralManager.Options
@@ -85,7 +85,7 @@ final class CentralManagerState {
     }
 
     init(
-        number: UInt64, app: AppProcess, restoreIdentifier: String?, options: CentralManager.Options,
+        number: UInt64, app: AppCondition, restoreIdentifier: String?, options: CentralManager.Options,
         sink: (any CentralManagerSink)?
     ) {
         key = ManagerKey(app: app.number, manager: number)
@@ -98,7 +98,7 @@ final class CentralManagerState {
     }
 
     /// Makes a manager with the state that another process preserved.
-    init(number: UInt64, app: AppProcess, preserved: PreservedCentralState) {
+    init(number: UInt64, app: AppCondition, preserved: PreservedCentralState) {
         key = ManagerKey(app: app.number, manager: number)
         self.app = app
         restoreIdentifier = preserved.name.restoreIdentifier
@@ -167,12 +167,6 @@ final class CentralManagerState {
     var purposes: PurposeReaders {
         get { audience.purposes }
         set { audience.purposes = newValue }
-    }
-
-    /// Gives an event to the manager's program, or to its app's queue if the app does not run.
-    @discardableResult
-    func pass(_ event: CentralManagerEvent) -> RadioAnswer {
-        app?.pass(event, to: self) ?? deliver(event)
     }
 
     /// Gives an event to the manager's program at once.

@@ -51,7 +51,7 @@ struct ConnectionReporter {
     func linkEnded(_ link: Peer.ID, to address: DeviceAddress) {
         for manager in memory.managers where manager.toldLinks.remove(link) != nil {
             guard let peripheral = devices.peripheral(at: address, for: manager) else { continue }
-            manager.pass(.connectionEvent(.peerDisconnected, peripheral))
+            phone.pass(.connectionEvent(.peerDisconnected, peripheral), to: manager)
         }
     }
 
@@ -64,6 +64,6 @@ struct ConnectionReporter {
             registration.matches(peripheral.identifier, services)
         else { return }
         manager.toldLinks.insert(link)
-        manager.pass(.connectionEvent(.peerConnected, peripheral))
+        phone.pass(.connectionEvent(.peerConnected, peripheral), to: manager)
     }
 }

@@ -41,7 +41,7 @@ final class PhoneAlerts {
     /// central manager.
     func madeManager(_ options: CentralManager.Options, of app: AppProcess) {
         guard options.showsPowerAlert, phone.radioState == .poweredOff, app.state == .foreground,
-            app.permission.isAllowed
+            app.condition.permission.isAllowed
         else { return }
         change { $0.madeManager(app.number, into: &$1) }
     }

@@ -14,7 +14,7 @@ extension PhoneCentral {
     /// Returns the device's address, or `nil` if it was not an accessory.
     func remove(accessory identifier: PeripheralIdentifier, of app: AppProcess) -> DeviceAddress? {
         guard let address = app.accessories.address(of: identifier) else { return nil }
-        for manager in memory.managers where manager.app === app {
+        for manager in memory.managers where manager.app === app.condition {
             guard let peripheral = manager.asked[address] else { continue }
             // An app that does not run is not launched for the removal.
             if manager.isEnded { manager.released(address) }
@@ -26,7 +26,7 @@ extension PhoneCentral {
 
     private func accessoriesChanged(of app: AppProcess) {
         // As if Bluetooth was off, a manager has to request its scan again.
-        for manager in memory.managers where manager.app === app && app.accessories.areAwaited {
+        for manager in memory.managers where manager.app === app.condition && app.accessories.areAwaited {
             manager.powerLost(keepsScan: memory.keeps(manager.key))
         }
         app.centralStateChanged(to: memory.radioState)

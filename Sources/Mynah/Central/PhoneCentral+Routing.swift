@@ -43,7 +43,7 @@ extension PhoneCentral {
                     peripheral.note(.heard(found.advertisement))
                 }
                 let discovery = Discovery(found, peripheral, report)
-                manager.pass(.discovered(discovery))
+                phone.pass(.discovered(discovery), to: manager)
             }
         }
     }
@@ -83,22 +83,22 @@ extension PhoneCentral {
         case .peerChanged(let peer): peripheral.note(.changed(peer))
         case .mtuChanged(_, let mtu):
             peripheral.note(.mtu(mtu))
-            manager.pass(.mtuChanged(peripheral, mtu))
-        case .readyToWrite: manager.pass(.readyToWrite(peripheral))
+            phone.pass(.mtuChanged(peripheral, mtu), to: manager)
+        case .readyToWrite: phone.pass(.readyToWrite(peripheral), to: manager)
         case .paired:
             peripheral.note(.paired)
-            manager.pass(.paired(peripheral))
+            phone.pass(.paired(peripheral), to: manager)
         case .notified(_, let handle, let value, let delivery):
             guard hears(manager, handle, of: id) else { return }
             let characteristic = peripheral.note(.value(value, handle: handle))
             let update = ValueUpdate(
                 peripheral: peripheral, characteristic: characteristic, handle: handle, value: value,
                 delivery: delivery)
-            manager.pass(.valueUpdated(update))
+            phone.pass(.valueUpdated(update), to: manager)
         case .servicesChanged(_, let range):
             let gone = peripheral.invalidateServices(in: range)
             preservation.save(manager)
-            manager.pass(.servicesChanged(peripheral, range, invalidated: gone))
+            phone.pass(.servicesChanged(peripheral, range, invalidated: gone), to: manager)
         default: break
         }
     }

@@ -29,7 +29,7 @@ final class PhoneCentral {
     let consent: PairingConsent
     let events: ConnectionReporter
     let phone: PhoneMemory
-    private let work: PhoneWork
+    let work: PhoneWork
     private var stage = Stage.stopped
     private var starting = Waiters()
 
@@ -233,7 +233,7 @@ final class PhoneCentral {
     /// Handles the name that was read from a link's device.
     func read(_ name: String, on link: Peer.ID) {
         for (manager, peripheral) in connections.names.read(name, on: link) {
-            manager.pass(.nameUpdated(peripheral))
+            phone.pass(.nameUpdated(peripheral), to: manager)
         }
     }
 }
