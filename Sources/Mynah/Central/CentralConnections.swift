@@ -22,7 +22,6 @@ final class CentralConnections {
     private let subscriptions: SubscriptionWriter
     private let meter: PhoneMeter
     private let work: PhoneWork
-    private let centrals: CentralTable
     private let connector: PhoneConnector
     private let alerts: PhoneAlerts
     let names: PeripheralNames
@@ -34,7 +33,7 @@ final class CentralConnections {
         _ names: PeripheralNames, _ events: ConnectionReporter, _ clock: RunClock
     ) {
         (self.connector, self.alerts, self.names, self.events) = (connector, alerts, names, events)
-        (phone, centrals) = (common.memory, common.memory.centrals)
+        phone = common.memory
         (memory, meter, work, self.clock) = (common.central, common.meter, common.work, clock)
         (self.devices, self.preservation, self.subscriptions) = (devices, preservation, subscriptions)
     }
@@ -138,7 +137,7 @@ final class CentralConnections {
             change { $0.failed(address, error, into: &$1) }
         }
         let waiting = alerts.candidates(memory.ledger.claimants(of: address), for: address)
-        let isShared = centrals.isConnected(peer.id)
+        let isShared = phone.centrals.isConnected(peer.id)
         change { $0.linkUp(peer.id, to: address, isShared: isShared, into: &$1) }
         if memory.ledger.link(to: address) == peer.id {
             alerts.happened(.connection, to: address, for: waiting)
@@ -210,7 +209,7 @@ final class CentralConnections {
         let held = addresses.compactMap { memory.ledger.link(to: $0, of: manager.key) }
         change(body)
         for link in held
-        where !memory.ledger.holders(of: link).isEmpty || centrals.isConnected(link) {
+        where !memory.ledger.holders(of: link).isEmpty || phone.centrals.isConnected(link) {
             memory.links.release(link, by: manager.key)
             manager.closeChannels(on: link, work)
             subscriptions.release(link, by: manager.key)
