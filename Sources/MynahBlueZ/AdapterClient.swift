@@ -18,9 +18,9 @@ final class AdapterClient {
     private let connector: BusConnector
     private var identity = DeviceIdentity(name: "")
     private var daemon: BluetoothDaemon?
-    /// Ends when the adapter is no longer pairable, for callers that wait for this.
+    /// A wait that ends when the adapter is no longer pairable.
     private let pairingEnd = BoundedWait()
-    /// Ends when the radio has handled a change of the adapter's power, for callers that wait for this.
+    /// A wait that ends when the radio has handled a change of the adapter's power.
     private let powering = BoundedWait()
     private var wantedPower: Bool?
     private var isEnded = false
@@ -71,8 +71,8 @@ final class AdapterClient {
 
     /// Begins to stop: all procedures fail from now on.
     ///
-    /// Later calls of bluetoothd still wait for its answers, but after one has timed out, no call waits any
-    /// more.
+    /// The calls to bluetoothd that restore the adapter still wait for answers. After one of them has timed
+    /// out, no call waits any more.
     func beginStop() {
         isEnded = true
         session.end()
@@ -175,13 +175,13 @@ final class AdapterClient {
         }
     }
 
-    /// The time limit for the radio to work again after the adapter was turned on.
+    /// The longest time that `setPower` waits until the radio has handled the change.
     private static let powerLimit = Duration.seconds(10)
 
     /// Turns the adapter off or on, and returns when the radio has handled the change.
     ///
-    /// After the adapter was turned on, the radio works again on return. Throws `timedOut` if the radio does
-    /// not follow within 10 s.
+    /// If `isOn` is `true`, this returns after the radio has registered everything with bluetoothd again.
+    /// Throws `timedOut` if this takes longer than 10 s.
     func setPower(_ isOn: Bool) async throws(RadioError) {
         session.willSet(.powered(isOn))
         let (daemon, path) = try reach()
@@ -247,8 +247,9 @@ final class AdapterClient {
         }
     }
 
-    /// Removes a device with its bond, which also ends its link; returns `false` if bluetoothd does not know
-    /// the device.
+    /// Removes a device with its bond, which also ends its link.
+    ///
+    /// Returns `false` if bluetoothd does not know the device.
     func removeDevice(_ address: DeviceAddress) async throws(RadioError) -> Bool {
         let (daemon, adapter) = try reach()
         let known = session.objects.devices.keys.filter { $0.hasPrefix(adapter.string + "/") }
@@ -259,14 +260,15 @@ final class AdapterClient {
         return true
     }
 
-    /// Sends the event of the timer `pace` as soon as fewer than `limit` bytes are queued for the bus.
+    /// Sends the event `timer(.pace)` to the radio as soon as fewer than `limit` bytes are queued for the
+    /// bus.
     func awaitRoom(below limit: Int) {
         daemon?.connection.whenOutgoing(isBelow: limit) { [send] in send(.timer(.pace)) }
     }
 
-    /// Returns the event handler of another radio of this process, if that radio uses the device's adapter.
+    /// Returns the event handler of the radio of this process that uses a device's adapter.
     ///
-    /// Returns `nil` if no radio of this process uses the adapter.
+    /// `device` is the path of the device. Returns `nil` if no radio of this process uses the adapter.
     func otherRadio(for device: String) -> BusEventHandler? {
         AgentRouting.handler(for: device, on: options.bus)
     }

@@ -63,9 +63,10 @@ struct AdapterPreparation {
         }
     }
 
-    /// Handles a failure of the last step; returns whether to continue.
+    /// Handles a failure of the last step; returns `true` if the step can be tried again after a wait.
     ///
-    /// While bluetoothd turns the adapter on by itself, as after rfkill was released, its answer is `Busy`.
+    /// This is so if bluetoothd answers `Busy` because it is turning the adapter on by itself, for example
+    /// after rfkill was released.
     mutating func failed(_ error: RadioError) -> Bool {
         guard case .power(let refusals) = progress, error.code == .busy, refusals < 19 else { return false }
         progress = .pause(refusals: refusals + 1)

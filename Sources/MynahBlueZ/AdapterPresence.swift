@@ -41,7 +41,7 @@ struct AdapterPresence {
     enum State: Hashable {
         /// The radio is stopped, is starting or is stopping; changes cause no action.
         case idle
-        /// The radio works.
+        /// The radio is started, and can use bluetoothd and the adapter.
         case present
         /// The radio cannot be used for this reason, and waits until it can be used again.
         case lost(Cause)
@@ -63,7 +63,8 @@ struct AdapterPresence {
     }
 
     enum Action: Hashable {
-        /// Forget all state that was lost with bluetoothd, the adapter or its power, links first.
+        /// Discard the state that was lost with bluetoothd, the adapter or its power, beginning with the
+        /// links.
         case forget(Cause)
         case reportLost(Cause)
         case reportState(RadioState)

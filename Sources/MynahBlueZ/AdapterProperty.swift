@@ -22,7 +22,7 @@ enum AdapterProperty: Hashable {
         }
     }
 
-    /// The radio's reason for setting the property, for an error message.
+    /// The change of the property as a phrase for an error message, as in "refused naming the adapter".
     var doing: String {
         switch self {
         case .powered(let isOn): isOn ? "turning the adapter on" : "turning the adapter off"

@@ -46,10 +46,11 @@ struct AdapterSession {
     private var daemon = Daemon.connecting
     private var presence = AdapterPresence()
     private var found: AdapterRestoration.Found?
-    /// The changes since bluetoothd was asked for its objects, or `nil` if no such call is pending.
+    /// The changes of bluetoothd's objects during the pending call that lists them, or `nil` if no call is
+    /// pending.
     private var changesWhileListing: [ObjectChange]?
 
-    /// Whether the radio works.
+    /// Whether the radio is started, and can use bluetoothd and the adapter.
     var isPresent: Bool { presence.state == .present }
     /// Whether a connection owns bluetoothd's name on the bus.
     var hasDaemon: Bool { daemon == .present || daemon == .leaving }
@@ -69,8 +70,9 @@ struct AdapterSession {
         _ = presence.handle(.end)
     }
 
-    /// Selects the adapter with this name or address, or for `nil` the first one that supports the peripheral
-    /// role.
+    /// Selects the adapter with the name or address `wanted`.
+    ///
+    /// If `wanted` is `nil`, selects the first adapter that supports the peripheral role.
     mutating func select(_ wanted: String?) throws(RadioError) {
         let (path, address) = try objects.selectAdapter(wanted)
         adapter = Adapter(path: path, address: address)
@@ -90,7 +92,7 @@ struct AdapterSession {
         return look()
     }
 
-    /// Handles a new owner of bluetoothd's name on the bus, or `nil` if no connection owns it.
+    /// Handles a new owner of bluetoothd's name on the bus; `owner` is `nil` if no connection owns the name.
     mutating func ownerChanged(to owner: String?) -> [Action] {
         let hadDaemon = hasDaemon
         daemon = owner == nil ? .absent : .present
@@ -106,9 +108,10 @@ struct AdapterSession {
         return (hadDaemon ? feed(.missing(.daemon)) : []) + [.perform(.learnObjects)]
     }
 
-    /// Handles the release of the agent by bluetoothd.
+    /// Handles the release of the agent by bluetoothd, after which bluetoothd usually ends.
     ///
-    /// bluetoothd removes its objects next, one by one, which would look as if the adapter was unplugged.
+    /// bluetoothd removes its objects before it ends. The session treats bluetoothd as missing already now,
+    /// because otherwise it would look as if the adapter was unplugged.
     mutating func agentReleased() -> [Action] {
         hasAgent = false
         guard isPresent, daemon == .present else { return [] }
@@ -130,7 +133,7 @@ struct AdapterSession {
         changesWhileListing = []
     }
 
-    /// Handles the list of bluetoothd's objects, or `nil` if the call for it has failed.
+    /// Handles the list of bluetoothd's objects; `objects` is `nil` if the call for the list has failed.
     ///
     /// Changes that arrived during the call are applied again, because they may be newer than the list.
     mutating func learned(_ objects: BusObjects?) {
@@ -185,13 +188,15 @@ struct AdapterSession {
         return state.isPowered ? nil : .power
     }
 
-    /// Returns a device of the adapter in use, or `nil` if bluetoothd has none at this path or the radio does
-    /// not work.
+    /// Returns a device of the adapter in use.
+    ///
+    /// Returns `nil` if bluetoothd has no device at this path, or if the radio cannot use bluetoothd or the
+    /// adapter.
     func device(_ path: String) -> BusObjects.Device? {
         isPresent && owns(path) ? objects.devices[path] : nil
     }
 
-    /// Whether a device belongs to the adapter in use.
+    /// Whether the device at a path belongs to the adapter in use.
     func owns(_ device: String) -> Bool {
         adapter.map { device.hasPrefix($0.path.string + "/") } ?? false
     }
@@ -238,7 +243,9 @@ struct AdapterSession {
         found?.willSet(property)
     }
 
-    /// Records that the agent is being registered; returns `false` if it cannot be, or was registered before.
+    /// Records that the agent is being registered.
+    ///
+    /// Returns `false` if it was registered before, or if bluetoothd has no AgentManager1.
     mutating func willRegisterAgent() -> Bool {
         guard !hasAgent, objects.hasAgentManager else { return false }
         hasAgent = true
@@ -255,7 +262,7 @@ struct AdapterSession {
     /// Whether the adapter has extended advertising.
     var hasExtendedAdvertising: Bool { adapterState?.hasExtendedAdvertising ?? false }
 
-    /// The warnings that bluetoothd's version is unknown, and that it is too old for sockets of subscribers.
+    /// The warnings about bluetoothd's version: it is unknown, or it is too old for notification sockets.
     ///
     /// `wantsSockets` is `true` if the options request these sockets.
     func warnings(wantsSockets: Bool) -> [RadioWarning] {
@@ -280,6 +287,8 @@ struct AdapterSession {
     var reportedVersion: BlueZVersion? { adapterState.flatMap { BlueZVersion(modalias: $0.modalias) } }
 
     /// Sets bluetoothd's version; returns whether the radio's capabilities have changed because of it.
+    ///
+    /// `wantsSockets` is `true` if the options request notification sockets.
     mutating func learned(version: BlueZVersion?, wantsSockets: Bool) -> Bool {
         self.version = version
         // Confirmations come through a subscriber's socket from 5.80 on.

@@ -51,7 +51,7 @@ struct AdvertisementMachine {
         case lost
     }
 
-    /// The advertisement that bluetoothd holds.
+    /// The state of the registration of an advertisement with bluetoothd.
     private enum Registration: Hashable {
         case none
         /// The driver waits for the answer to RegisterAdvertisement.
@@ -144,7 +144,7 @@ struct AdvertisementMachine {
         request?.isWaiting = false
     }
 
-    /// Handles the end of the adapter's power: the kernel has stopped advertising.
+    /// Handles a report that the adapter was turned off, which has ended advertising.
     mutating func poweredOff() {
         adapter = .absent
         switch registration {

@@ -46,7 +46,8 @@ final class AdvertisementObject: DBusObject {
         properties.withLock { $0[name] }
     }
 
-    /// Ignores a property that bluetoothd sets: with `--experimental`, it sets the transmit power that it
-    /// chose.
+    /// Ignores a property that bluetoothd sets.
+    ///
+    /// With `--experimental`, bluetoothd sets the transmit power that it chose.
     func setProperty(_ name: String, of interface: String, to value: DBusValue) throws(DBusError) {}
 }

@@ -22,7 +22,9 @@ struct AdvertisementSets {
 
     // MARK: Requests
 
-    /// Requests sets, which replace the previous ones; a set replaces the one with its name.
+    /// Requests sets instead of the previous ones.
+    ///
+    /// A set replaces the previous set with the same name, if possible without a new registration.
     mutating func want(_ sets: [BlueZAdvertising]) {
         order = sets.map(\.advertisement.name)
         for name in members.keys where !order.contains(name) { members[name]?.machine.stop() }
@@ -99,7 +101,7 @@ struct AdvertisementSets {
     ///
     /// The step counts as started unless it is `rest` or `wait`.
     ///
-    /// Sets that end come first, because the next ones may need their room.
+    /// Sets that are no longer requested are unregistered first, because the adapter has room for few sets.
     mutating func next(at now: Duration) -> (number: Int, step: AdvertisementMachine.Step) {
         members = members.filter { !$0.value.machine.isIdle }
         let ending = members.filter { !order.contains($0.key) }.sorted { $0.value.number < $1.value.number }
@@ -117,8 +119,9 @@ struct AdvertisementSets {
         return wait.map { ($0.number, .wait($0.time)) } ?? (0, .rest)
     }
 
-    /// Notes that bluetoothd accepted a registration; returns whether the driver must report the set's return
-    /// to the air.
+    /// Notes that bluetoothd accepted a registration.
+    ///
+    /// Returns whether the driver must report that the set is on the air again.
     mutating func registered(_ number: Int) -> Bool {
         guard let name = name(of: number) else { return false }
         return members[name]?.machine.registered() != nil

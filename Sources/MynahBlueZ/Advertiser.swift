@@ -3,8 +3,8 @@ import MynahCore
 
 /// Advertises for the radio, with one advertisement registered in bluetoothd for each advertising set.
 ///
-/// The advertiser carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait
-/// until that task ends.
+/// The advertiser carries out the steps of `AdvertisementSets`, in one task at a time. Callers wait until
+/// that task ends.
 final class Advertiser {
     private let adapter: AdapterClient
     private let logger: Logger
@@ -22,7 +22,7 @@ final class Advertiser {
 
     // MARK: Requests
 
-    /// Advertises with these properties instead of the previous ones.
+    /// Advertises with these sets instead of the previous ones.
     func advertise(
         _ advertised: [BlueZAdvertising], isolation: isolated any Actor = #isolation
     ) async throws(RadioError) -> AdvertisingReport {
@@ -109,7 +109,9 @@ final class Advertiser {
         }
     }
 
-    /// Carries out the steps of all sets, and returns the error if a set's request is withdrawn.
+    /// Carries out the steps of all sets until none is left.
+    ///
+    /// Returns the error of bluetoothd's refusal if the request for a set was withdrawn because of it.
     private func takeSteps(isolation: isolated any Actor) async -> RadioError? {
         var withdrawn: RadioError?
         while true {
@@ -150,9 +152,10 @@ final class Advertiser {
         return nil
     }
 
-    /// Returns the report of sets, the connectable ones with the adapter's address.
+    /// Returns the report of sets on the air.
     ///
-    /// The kernel sends a set that is not connectable from an address that it makes up.
+    /// The report has the adapter's address for connectable sets only. The kernel sends other sets from a
+    /// random address, which it does not report.
     private func report(on sets: [BlueZAdvertising]) -> AdvertisingReport {
         .combined(
             sets.map { set in

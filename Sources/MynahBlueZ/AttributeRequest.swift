@@ -68,7 +68,9 @@ extension PublishedAttribute {
         return .askSink
     }
 
-    /// The warning that a write is too long but cannot be refused, or `nil` for other errors.
+    /// The warning that bluetoothd dropped a write because the value is too long.
+    ///
+    /// Returns `nil` if `error` has another reason than the length.
     func droppedWriteWarning(_ error: ATTError, _ request: AttributeRequest) -> RadioWarning? {
         guard error == .invalidAttributeValueLength else { return nil }
         return RadioWarning(

@@ -54,9 +54,10 @@ extension BlueZAdvertising {
 }
 
 extension RadioCapabilities {
-    /// Throws `advertisementRefused` for a part of an advertisement that bluetoothd cannot advertise.
+    /// Throws `advertisementRefused` if a part of an advertisement cannot be advertised by bluetoothd.
     ///
-    /// Exact bytes become the nearest advertisement instead.
+    /// Sets that specify exact bytes are not checked, because the nearest possible advertisement replaces
+    /// them.
     fileprivate func check(_ advertisement: Advertisement) throws(RadioError) {
         let requirements = advertisement.sets.filter { $0.exact == nil }.flatMap { set in
             set.needs.map { RadioRequirement($0.need, of: "advertising.\($0.field)", at: set.name) }

@@ -35,8 +35,8 @@ package struct BlueZAdvertising: Hashable, Sendable {
     ///
     /// Throws an error for the first field that does not fit.
     ///
-    /// Exact bytes become the nearest advertisement that bluetoothd can compose, without the fields that do
-    /// not fit.
+    /// If the advertisement specifies exact bytes, the nearest advertisement that bluetoothd can compose is
+    /// encoded. Fields that do not fit are then left out.
     package init(
         _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false,
         extendedCapacity: Int = ExactAdvertisement.legacyCapacity
@@ -163,7 +163,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
         return structures
     }
 
-    /// Rounds an interval to steps of 0.625 ms, as the kernel does.
+    /// Rounds an interval down to a multiple of 0.625 ms, as the kernel does.
     static func rounded(_ interval: Duration) -> Duration {
         let (seconds, attoseconds) = interval.components
         let steps = (Double(seconds) * 1000 + Double(attoseconds) / 1e15) / 0.625
@@ -268,7 +268,8 @@ package struct BlueZAdvertising: Hashable, Sendable {
 
     /// Whether this advertisement can replace another one without a new registration.
     ///
-    /// The kernel does not replace a scan response by an empty one, so the old name would stay on the air.
+    /// If only the other one has a scan response, the result is `false`, because the kernel would continue to
+    /// send the old scan response.
     func isLiveChange(of other: BlueZAdvertising) -> Bool {
         let (new, old) = (properties, other.properties)
         return scanResponseProperties == other.scanResponseProperties
@@ -277,7 +278,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
             && (advertisement.extended == nil || new["Includes"] == old["Includes"])
     }
 
-    /// The properties that only another registration changes.
+    /// The properties that cannot change without a new registration.
     private static let fixedProperties = [
         "Type", "SecondaryChannel", "MinInterval", "MaxInterval", "TxPower",
     ]

@@ -2,10 +2,11 @@ package import MynahCore
 
 /// The capabilities of a peripheral on bluetoothd, which depend on its version.
 package enum BlueZCapabilities {
-    /// Returns the capabilities of a version.
+    /// Returns the capabilities of a version of bluetoothd.
     ///
-    /// `keepsInterval` is whether bluetoothd keeps the advertising interval; `nil` assumes that it runs
-    /// without `--experimental`.
+    /// `keepsInterval` is `true` if bluetoothd uses the requested advertising interval. If it is `nil`, this
+    /// depends on the version alone, as without `--experimental`. `namesSubscribers` is `true` if each
+    /// subscriber has its own notification socket.
     package static func capabilities(
         version: BlueZVersion = .oldest, keepsInterval: Bool? = nil, namesSubscribers: Bool = false,
         adapter: String? = nil, hasExtendedAdvertising: Bool = true

@@ -41,6 +41,8 @@ enum BlueZErrors {
         .unreachable, "bluetoothd is not running", remedy: "start it: sudo systemctl start bluetooth")
 
     /// Returns the radio error for a failed call, with a remedy.
+    ///
+    /// `what` is a phrase for the message, as in "refused naming the adapter".
     static func radioError(_ error: DBusError, doing what: String) -> RadioError {
         switch error.name.rawValue {
         case DBusError.Name.serviceUnknown.rawValue, DBusError.Name.nameHasNoOwner.rawValue:

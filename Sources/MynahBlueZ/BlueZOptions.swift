@@ -15,11 +15,11 @@ public struct BlueZOptions: Sendable {
     /// Whether to request a notification socket for each subscriber, which identifies the subscribed central;
     /// requires BlueZ 5.80.
     public var acquiresNotify = false
-    /// The bus.
+    /// The D-Bus bus on which bluetoothd is called.
     package var bus = DBusConnection.Address.system
     /// bluetoothd's version, or `nil` to determine it.
     package var version: BlueZVersion?
-    /// The time limit for the answer to a request.
+    /// The time limit for the `RadioSink`'s answer to a read or a write.
     ///
     /// bluetoothd drops an answer after 5 s (ATTRIBUTE_TIMEOUT).
     package var answerLimit: Duration = .milliseconds(4500)

@@ -6,14 +6,15 @@ import Glibc
 
 /// Checks whether there is a bluetoothd with an adapter, without changing anything.
 package struct BlueZProbe: Sendable {
-    /// The bus.
+    /// The D-Bus bus on which bluetoothd is called.
     package var bus = DBusConnection.Address.system
     /// The name or address of the adapter (`hci0` or `AA:BB:CC:DD:EE:FF`), or `nil` for any adapter.
     package var adapter: String?
-    /// Whether the bus may start bluetoothd if it is not running.
+    /// Whether the bus may start bluetoothd if it is not running, by default only if the kernel has an
+    /// adapter.
     ///
-    /// If the kernel has no adapter, systemd does not start bluetoothd and reports no error, so the call
-    /// would time out.
+    /// Without an adapter, systemd does not start bluetoothd and reports no error, so the call would time
+    /// out.
     package var startsDaemon = Self.kernelHasAdapter
     /// The longest time to wait for each answer.
     package var limit = Duration.seconds(5)

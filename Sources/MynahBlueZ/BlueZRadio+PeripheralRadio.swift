@@ -21,7 +21,7 @@ extension BlueZRadio: PeripheralRadio {
     /// Withdraws a GATT application.
     public func withdraw(_ services: PublishedServices.ID) async { await remove(services) }
 
-    /// Sets the value with which the radio answers reads; with `nil`, the `RadioSink` answers them.
+    /// Sets the value with which the radio answers reads; if it is `nil`, the `RadioSink` answers them.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         services.setValue(value, of: attribute)
     }
@@ -41,7 +41,10 @@ extension BlueZRadio: PeripheralRadio {
     /// An estimate of the airtime that the radio has used.
     public var used: RadioUse? { meter.use(at: RadioClock.now) }
 
-    /// Sends a value to bluetoothd, which sends it to every subscriber as a notification or an indication.
+    /// Sends a value to bluetoothd, which sends it to subscribers as a notification or an indication.
+    ///
+    /// If `centrals` is `nil`, every subscriber receives the value. Throws `unsupported` if bluetoothd cannot
+    /// send it to the given centrals only.
     public func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
@@ -71,7 +74,7 @@ extension BlueZRadio: PeripheralRadio {
     /// Turns the adapter on again.
     package func reappear() async throws(RadioError) { try await adapter.setPower(true) }
 
-    /// Ends the link of a central, for which bluetoothd needs two seconds.
+    /// Ends the link of a central, which takes bluetoothd two seconds.
     public func disconnect(_ central: Peer.ID) async {
         pending.linksEnd(of: [central])
         defer { pending.linksEnded(of: [central]) }

@@ -126,7 +126,7 @@ public actor BlueZRadio {
 
     /// Reports a warning, unless one with the same code and `subject` was already reported.
     ///
-    /// Without a subject, the message takes its place.
+    /// If `subject` is `nil`, the warning's message is compared instead.
     func warnOnce(_ warning: RadioWarning, about subject: String? = nil) {
         guard warned.insert(warning.code + " " + (subject ?? warning.message)).inserted else { return }
         report(.warning(warning))

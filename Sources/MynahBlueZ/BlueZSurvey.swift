@@ -21,13 +21,15 @@ package struct BlueZSurvey: Sendable {
         package var freeSets: Int?
         package var services: [BluetoothUUID]
 
-        /// The error that a run would have because no advertising set is free, or `nil` if one is.
+        /// The error with which `mynah run` would fail because no advertising set is free, or `nil` if a set
+        /// is free.
         package var setsError: RadioError? { freeSets == 0 ? BlueZErrors.noAdvertisingSet : nil }
     }
 
     /// The result of a survey.
     package struct Result: Sendable {
-        /// The stage that failed and the error that a run would have, or `nil` if there is an adapter.
+        /// The stage that failed and the error with which `mynah run` would fail, or `nil` if no stage
+        /// failed.
         package var failure: (stage: Stage, error: RadioError)?
         /// Whether there is no socket for the bus.
         package var isBusMissing = false
@@ -43,7 +45,7 @@ package struct BlueZSurvey: Sendable {
         package init() {}
     }
 
-    /// The bus.
+    /// The D-Bus bus to survey.
     package var bus = DBusConnection.Address.system
     /// The name or address of the adapter (`hci0` or `AA:BB:CC:DD:EE:FF`), or `nil` for any adapter.
     package var adapter: String?
@@ -56,7 +58,7 @@ package struct BlueZSurvey: Sendable {
     /// The name and the address of the bus, for a message.
     package var place: String { "the D-Bus system bus (\(bus.resolved))" }
 
-    /// Carries out the survey, which takes at most four times the limit.
+    /// Carries out the survey, which takes at most four times `limit`.
     package func run() async -> Result {
         var result = Result()
         guard let connection = await connect(&result) else { return result }

@@ -5,10 +5,10 @@ import MynahDBus
 ///
 /// The calls use the well-known name, because bluetoothd's unique name changes when it restarts.
 final class BluetoothDaemon {
-    /// The willingness to wait for late answers of bluetoothd.
+    /// The rule by which calls wait for bluetoothd's answers.
     private enum Patience {
         case full
-        /// The radio is stopping: after one answer has timed out, no other answer is awaited.
+        /// Calls wait for answers, but after one has timed out, no call waits any more.
         case limited
         case none
     }
@@ -38,7 +38,7 @@ final class BluetoothDaemon {
         subscriptions += changes.map { match in connection.subscribe(to: match) { send(.objectSignal($0)) } }
     }
 
-    /// Limits the waiting for answers, because the radio stops.
+    /// Sets the rule `limited` for waiting, because the radio stops.
     ///
     /// Calls still wait for answers, but after one has timed out, no call waits any more.
     func limitPatience() {
@@ -90,7 +90,7 @@ final class BluetoothDaemon {
         }
     }
 
-    /// Ends the link of a central, for which bluetoothd needs two seconds.
+    /// Ends the link of a central, which takes bluetoothd two seconds.
     func disconnect(_ device: ObjectPath) async throws(RadioError) {
         _ = try await call(device, BlueZ.device, "Disconnect", doing: "disconnecting a central")
     }
@@ -194,7 +194,7 @@ final class BluetoothDaemon {
 
     // MARK: Advertising
 
-    /// The path of the object of a set.
+    /// The object path of the advertising set with a number.
     private static func advertisementPath(_ number: Int) -> ObjectPath {
         ObjectPath(stringLiteral: "/org/mynah/advertisement" + (number == 0 ? "" : String(number + 1)))
     }

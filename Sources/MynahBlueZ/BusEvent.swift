@@ -19,7 +19,7 @@ enum BusEvent: Sendable {
     /// bluetoothd has removed the advertisement of the set with this number by itself.
     case advertisementReleased(Int)
     case socket(NotificationSocketKey, GLibFileDescriptorWatch.Events)
-    /// The `RadioSink` has answered a request after it had postponed the answer.
+    /// The `RadioSink` has answered the request with this number, after it had postponed the answer.
     case answered(UInt64, PendingReply.Outcome)
     /// A part of the radio has an event for the `RadioSink`.
     case report(RadioEvent)

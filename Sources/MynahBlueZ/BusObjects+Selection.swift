@@ -16,8 +16,9 @@ extension BusObjects {
         }
     }
 
-    /// Returns the adapter with this name or address, or for `nil` the first one that supports the peripheral
-    /// role.
+    /// Returns the adapter with the name or address `asked`.
+    ///
+    /// If `asked` is `nil`, returns the first adapter that supports the peripheral role.
     func selectAdapter(_ asked: String?) throws(RadioError) -> (path: ObjectPath, address: String) {
         let known = adapters.sorted { $0.key < $1.key }
         func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }

@@ -17,9 +17,10 @@ struct BusObjects {
         var modalias = ""
         var hasGattManager = false
         var hasAdvertisingManager = false
-        /// Whether LEAdvertisingManager1 reports its features, which means that bluetoothd keeps intervals.
+        /// Whether LEAdvertisingManager1 reports its features.
         ///
-        /// bluetoothd does so with `--experimental`, or from 5.77 on.
+        /// bluetoothd does so with `--experimental`, or from 5.77 on. It then uses the requested advertising
+        /// interval.
         var tellsAdvertisingFeatures = false
         /// Whether the adapter has extended advertising.
         var hasExtendedAdvertising = false

@@ -115,7 +115,7 @@ struct CentralTable {
         return [.disconnected(central.id, isBonded: false)]
     }
 
-    /// Handles a request of a central: its link may not have been reported yet, or its ATT_MTU may have
+    /// Handles a request of a central: `connected` may not have been reported yet, and ATT_MTU may have
     /// changed.
     ///
     /// `device` returns the properties that bluetoothd has reported, or `nil` if there are none.

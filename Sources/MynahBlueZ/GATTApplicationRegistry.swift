@@ -73,7 +73,7 @@ struct GATTApplicationRegistry {
         nextHandle = ApplicationLayout.firstHandle
     }
 
-    /// Sets the value with which the radio answers reads; with `nil`, the `RadioSink` answers them.
+    /// Sets the value with which the radio answers reads; if it is `nil`, the `RadioSink` answers them.
     mutating func setValue(_ value: [UInt8]?, of key: AttributeKey) {
         attributes[key]?.value = value
     }

@@ -74,7 +74,7 @@ final class CharacteristicObject: DBusObject {
     private let flags: [String]
     /// Whether bluetoothd requests a socket for each subscriber.
     ///
-    /// If so, the object has the property NotifyAcquired, for which bluetoothd checks.
+    /// If so, the object has the property NotifyAcquired, whose existence bluetoothd checks.
     private let offersSockets: Bool
     private let send: BusEventHandler
 

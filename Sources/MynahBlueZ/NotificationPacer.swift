@@ -26,9 +26,9 @@ struct NotificationPacer {
         return true
     }
 
-    /// The time to wait before the next notifications.
+    /// The time to wait until the next group of notifications may be sent.
     ///
-    /// They are sent in groups of about 10 ms each, so that the sender does not wake up for each one.
+    /// A group has all notifications for about 10 ms, so that the sender does not wake up for each one.
     var pause: Duration {
         guard let rate, rate > 0 else { return .zero }
         let wanted = max(1, min(burst, Double(rate) / 100))

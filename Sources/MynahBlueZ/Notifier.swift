@@ -8,8 +8,7 @@ protocol NotificationSocket {
     var hasRoom: Bool { get }
     /// Writes one message.
     func send(_ bytes: [UInt8])
-    /// Begins to report `writable` events when a message can be written, until `stopWaitingForRoom` is
-    /// called.
+    /// Reports the event `writable` when a message can be written, until `stopWaitingForRoom` is called.
     func waitForRoom()
     func stopWaitingForRoom()
     /// Returns the number of confirmations since the last call.
@@ -26,7 +25,7 @@ struct NotificationSocketKey: Hashable {
 ///
 /// This state machine has no I/O, except that it uses sockets. bluetoothd's StartNotify and StopNotify do not
 /// identify the central, but a socket of AcquireNotify belongs to one central. bluetoothd queues any number
-/// of values, so the notifier limits them.
+/// of values, so the notifier limits their rate and the number of queued bytes.
 struct Notifier<Socket: NotificationSocket> {
     enum Action: Hashable {
         case subscribed(AttributeKey, Peer.ID?, Delivery?)
@@ -59,14 +58,15 @@ struct Notifier<Socket: NotificationSocket> {
         case changeProperty
         /// The radio has to send the value in pieces of this length, each as a change of the property.
         case changePropertyInPieces(of: Int)
-        /// The queue is full.
+        /// The value was not sent, because the queue is full.
         case full
-        /// The queue is full until fewer than `below` bytes are queued for the bus.
+        /// The value was not sent; the queue is full until fewer than `below` bytes are queued for the bus.
         case fullUntilBusTakes(below: Int)
-        /// The queue is full for this time.
+        /// The value was not sent; the queue is full for this time.
         case fullFor(Duration)
 
-        /// The values of the property `Value` that send a value.
+        /// The values to which the radio sets the property `Value` in order to send a value: its pieces, or
+        /// itself.
         func parts(of value: [UInt8]) -> [[UInt8]] {
             if case .changePropertyInPieces(let length) = self { value.pieces(of: length) } else { [value] }
         }
@@ -82,9 +82,10 @@ struct Notifier<Socket: NotificationSocket> {
 
     private enum Room {
         case free
-        /// The queue is full, and the `RadioSink` knows it.
+        /// A value was not sent because the queue is full; `readyToSend` is reported when there is room
+        /// again.
         case full
-        /// The radio was lost while the queue was full.
+        /// bluetoothd or the adapter was lost while the queue was full.
         case lostWhileFull
     }
 
@@ -102,7 +103,7 @@ struct Notifier<Socket: NotificationSocket> {
     private var pacer: NotificationPacer
     private var room = Room.free
     private var warned: Set<BluetoothUUID> = []
-    /// The links for which a value was cut.
+    /// The centrals for which the warning about a cut value was already given.
     private var cutLinks: Set<Peer.ID> = []
 
     /// Makes a notifier that sends at most `rate` values a second, or any number if `rate` is `nil`.
@@ -208,9 +209,10 @@ struct Notifier<Socket: NotificationSocket> {
         return (isDoubtful ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : []) + room
     }
 
-    /// Ends the subscriptions whose sockets closed at least `doubtTime` ago, if no other link explains that.
+    /// Ends the subscriptions whose sockets were closed at least `doubtTime` ago.
     ///
-    /// If another link ended at that time, bluetoothd may have closed the wrong socket.
+    /// A subscription does not end if the link of another central ended at about the same time, because
+    /// bluetoothd may then have closed the wrong socket.
     mutating func resolveDoubts(at now: Duration) -> [Action] {
         let ended = named.doubtsOver(at: now).map { Action.unsubscribed($0.key, $0.peer) }
         return ended + (named.hasDoubts ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : [])
@@ -225,10 +227,10 @@ struct Notifier<Socket: NotificationSocket> {
         return close { $0.attribute == key }
     }
 
-    /// Handles the loss of the radio.
+    /// Handles the loss of bluetoothd or the adapter.
     ///
-    /// With `keepsSubscriptions`, subscriptions without a socket are kept, because the adapter was only
-    /// turned off.
+    /// If the adapter was only turned off, `keepsSubscriptions` is `true`, and subscriptions without a socket
+    /// stay.
     mutating func lost(keepsSubscriptions: Bool) -> [Action] {
         (sockets, waiting, cutLinks) = ([:], [:], [])
         named = SocketSubscriptions()
@@ -288,7 +290,9 @@ struct Notifier<Socket: NotificationSocket> {
         return send(value, of: attribute.key, inPieces: inPieces, through: targets, links)
     }
 
-    /// Adds a warning for each link that cuts a value for the first time, or one if that is not known.
+    /// Adds a warning for each link that cuts a value for the first time.
+    ///
+    /// If the ATT_MTU of a link is not known, adds one warning for the attribute.
     private mutating func warn(
         _ links: LinkLengths, _ uuid: BluetoothUUID, _ warnings: inout [RadioWarning]
     ) {
@@ -343,7 +347,7 @@ struct Notifier<Socket: NotificationSocket> {
         return .sent(targets.count)
     }
 
-    /// Writes the parts of a value to a socket; those for which there is no room wait for it.
+    /// Writes the parts of a value to a socket; the parts for which it has no room stay in `waiting`.
     private mutating func write(_ parts: ArraySlice<[UInt8]>, to key: NotificationSocketKey) {
         guard let socket = sockets[key], !parts.isEmpty else { return }
         var parts = parts

@@ -4,13 +4,13 @@ import MynahSupport
 
 /// The kernel's rfkill switches, which bluetoothd 5.66 does not report.
 package struct RFKill: Sendable {
-    /// A switch.
+    /// A switch that can turn off an adapter's radio.
     package struct Switch: Hashable, Sendable {
         /// The name of the adapter, such as `hci0`, or of the machine's own switch.
         package var name: String
-        /// Whether hardware or firmware has turned the switch off.
+        /// Whether hardware or firmware blocks the adapter.
         package var isHard: Bool
-        /// Whether software has turned the switch off.
+        /// Whether software blocks the adapter.
         package var isSoft: Bool
 
         /// The error of a radio that this switch blocks, or `nil` if the switch blocks nothing.

@@ -33,7 +33,7 @@ enum RadioStage {
 
     /// Sets the `RadioSink` that answers reads and writes.
     ///
-    /// With `nil`, the sink of all other events answers them too.
+    /// If `sink` is `nil`, the sink of all other events answers them too.
     mutating func setRequestSink(_ sink: (any RadioSink)?) {
         guard case .started(var session) = self else { return }
         session.requestSink = sink ?? session.sink

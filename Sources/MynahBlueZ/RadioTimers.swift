@@ -9,8 +9,7 @@ struct RadioTimers {
         case pace
         /// A pending request is overdue, and has to be answered with an error.
         case answer
-        /// A notification socket was closed, and no other link ended at that time: the central has
-        /// unsubscribed.
+        /// `Notifier.resolveDoubts` must decide if the centrals of closed sockets have unsubscribed.
         case doubt
     }
 

@@ -9,7 +9,7 @@ enum RecoveryJob: Hashable {
     /// Prepare the adapter and register everything again, in the recovery with this epoch.
     case registerAll(epoch: Int)
 
-    /// The log level for a failure of the job, which is lower for jobs that may fail every two seconds.
+    /// The level at which a failure of the job is logged, lower for jobs that are repeated every two seconds.
     var logLevel: Logger.Level { if case .registerAll = self { .info } else { .debug } }
 }
 
@@ -20,13 +20,13 @@ struct RecoveryLoop {
 
     /// Adds a job, and starts the task unless it is running.
     ///
-    /// `work` carries out the jobs that `next` returns, until it returns `nil`.
+    /// The task calls `work`, which must carry out the jobs from `next()` until `next()` returns `nil`.
     mutating func add(_ job: RecoveryJob, _ work: @escaping @Sendable () async -> Void) {
         if !jobs.contains(job) { jobs.append(job) }
         if task == nil { task = Task { await work() } }
     }
 
-    /// Returns the next job, or `nil` if there is none, after which the task must end.
+    /// Removes and returns the next job; returns `nil` if there is none, and the task must then end.
     mutating func next() -> RecoveryJob? {
         guard !jobs.isEmpty else {
             task = nil

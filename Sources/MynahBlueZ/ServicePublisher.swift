@@ -43,7 +43,7 @@ final class ServicePublisher {
         registry.removeAll()
     }
 
-    /// Sets the value with which the radio answers reads; with `nil`, the `RadioSink` answers them.
+    /// Sets the value with which the radio answers reads; if it is `nil`, the `RadioSink` answers them.
     func setValue(_ value: [UInt8]?, of key: AttributeKey) {
         registry.setValue(value, of: key)
     }

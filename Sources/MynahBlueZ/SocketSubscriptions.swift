@@ -29,8 +29,7 @@ struct SocketSubscriptions {
         case impossible
     }
 
-    /// The longest time between the closing of a socket and the end of the other link that is the reason for
-    /// it.
+    /// The longest time between the end of a link and the closing of another central's socket because of it.
     static let doubtTime: Duration = .milliseconds(500)
 
     private var standings: [AttributeKey: [Peer.ID: Standing]] = [:]
@@ -84,10 +83,11 @@ struct SocketSubscriptions {
         return keys
     }
 
-    /// Removes and returns the subscriptions whose sockets closed at least `doubtTime` ago without another
-    /// reason.
+    /// Removes and returns the subscriptions that have ended: their sockets were closed at least `doubtTime`
+    /// ago.
     ///
-    /// Another reason is the end of another link at that time. Without one, the central has unsubscribed.
+    /// A subscription stays if the link of another central ended at about the same time, because bluetoothd
+    /// may then have closed the wrong socket.
     mutating func doubtsOver(at now: Duration) -> [(key: AttributeKey, peer: Peer.ID)] {
         var ended: [(key: AttributeKey, peer: Peer.ID)] = []
         for key in standings.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -100,7 +100,7 @@ struct SocketSubscriptions {
         return ended
     }
 
-    /// Whether a socket closed for a reason that is not known yet.
+    /// Whether any socket was closed for a reason that is not known yet.
     var hasDoubts: Bool {
         standings.values.contains { subscribers in
             subscribers.values.contains {

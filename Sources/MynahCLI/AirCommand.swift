@@ -98,7 +98,7 @@ struct AirCommand: StagedCommand {
         transform: ParentOptions.pipe)
     var withPipe: Int32?
 
-    /// The error of options that cannot be combined, or `nil`.
+    /// The error for options that cannot be combined, or `nil` if these can be.
     private var misuse: String? {
         guard clock == .real else {
             return "--clock \(clock.rawValue) has a time of its own, which other hosts do not know"
@@ -142,7 +142,7 @@ struct AirCommand: StagedCommand {
     }
 }
 
-/// The output of the events of `mynah air`, and of the commands to type next.
+/// Prints the events of `mynah air`, and the commands with which the user can use its controllers.
 private final class AirOutput: Sendable {
     private let format: EventFormat
     private let surroundings: Surroundings
@@ -168,7 +168,7 @@ private final class AirOutput: Sendable {
 
     private func write(_ line: String) { output?.write(Array((line + "\n").utf8)) }
 
-    /// The commands to type next, each in a new terminal.
+    /// The commands that the user can type next, each in a new terminal.
     private static func hints(about ready: EventPayload.Ready) -> [String] {
         // Root has an air of its own.
         let isRoot = geteuid() == 0 && getenv("SUDO_USER") != nil

@@ -7,16 +7,18 @@ import MynahProfiles
 import MynahSupport
 import MynahValues
 
-/// The advertising data that `show` prints, of an accessory, or of a phone for one or more states of its app.
+/// The advertising data that `show` prints for an accessory or a phone.
+///
+/// For a phone, there is one view for all states of its app in which the phone advertises the same data.
 struct AirView {
-    /// The app's states with this advertising; empty for an accessory.
+    /// The states of the app in which the phone advertises this data; empty for an accessory.
     var states: [Profile.App.StartState]
     var report: AdvertisingReport
-    /// The scans of the phone, one for each central manager that scans.
+    /// The phone's scans in these states, one for each central manager of the app that scans.
     private(set) var scans: [ScanStatus] = []
     private let profile: Profile
 
-    /// The advertising for each state; states with the same advertising share one view.
+    /// Returns a view for each state of the app; states with the same advertising and scans share one view.
     static func of(
         _ profile: Profile, in states: [Profile.App.StartState], on radio: KnownRadio
     ) throws(AdvertisementError) -> [AirView] {
@@ -46,7 +48,9 @@ struct AirView {
         return airs
     }
 
-    /// The source of the advertising interval, or `nil` if it is the profile or the radio.
+    /// A text about the origin of the default advertising interval: a measurement or an assumption.
+    ///
+    /// The value is `nil` if the profile or the radio sets the interval.
     private var intervalSource: String? {
         guard let app = profile.app, let state = states.first, report.interval != nil else { return nil }
         let usual = PhoneAdvertising()

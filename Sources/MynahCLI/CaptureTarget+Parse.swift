@@ -20,7 +20,9 @@ extension CaptureTarget {
         return .file(text)
     }
 
-    /// The error if the capture cannot be written to standard output together with these events, or `nil`.
+    /// The error if the capture cannot be written to standard output, or `nil` if it can or goes to a file.
+    ///
+    /// Events in the format `events` would use standard output too; `nil` means that the command prints none.
     func problem(with events: EventFormat?) -> String? {
         guard self == .standardOutput else { return nil }
         if let events, events != .off {

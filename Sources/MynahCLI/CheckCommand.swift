@@ -58,7 +58,7 @@ struct CheckCommand: StagedCommand {
         if hasErrors { throw Exit.problems }
     }
 
-    /// A line with the number of differences on BlueZ, or `nil` if there are none.
+    /// A line with the number of things that BlueZ would play differently, or `nil` if there are none.
     private static func differences(of profile: Profile) -> String? {
         let issues = KnownRadio.bluez.issues(with: profile)
         guard !issues.isEmpty else { return nil }

@@ -31,7 +31,7 @@ enum CommandNames {
         command.configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    /// The error for an unknown word, or `nil` if the word is known.
+    /// The error for an unknown word, or `nil` if `known` contains the word.
     private static func problem(_ kind: String, _ word: String, among known: [String]) -> String? {
         guard !known.contains(word) else { return nil }
         let near = NearestName.of(word, among: known).map { "; did you mean \"\($0)\"?" } ?? ""

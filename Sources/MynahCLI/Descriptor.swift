@@ -49,7 +49,7 @@ enum Descriptor {
 enum StandardOutput {
     private static let failure = Lock<Int32?>(nil)
 
-    /// Whether a write has failed, or the reader has closed the output, so that nothing more is written.
+    /// Whether nothing more is written, because a write has failed or the reader has closed the output.
     static var isOver: Bool { failure.withLock { $0 } != nil }
 
     /// Waits until the reader has closed standard output, or the task is cancelled.
@@ -77,7 +77,9 @@ enum StandardOutput {
         }
     }
 
-    /// The reason that a write failed, or `nil` if none did, or if the reader has closed standard output.
+    /// The error that ended the output, or `nil` if there is none.
+    ///
+    /// If the reader has closed the output, this is no error.
     static var problem: String? {
         guard let code = failure.withLock({ $0 }), code != EPIPE else { return nil }
         return String(cString: strerror(code))

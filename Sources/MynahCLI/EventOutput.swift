@@ -13,13 +13,14 @@ final class EventOutput: Sendable {
         var backlog: OutputBacklog
         var isGone = false
         var problem: String?
-        /// The condition that ends a wait for buffer space, or `nil` if writes do not wait.
+        /// Returns `true` to end a wait for buffer space; the function is `nil` if writes do not wait for
+        /// space.
         var hasLeft: (@Sendable () -> Bool)?
     }
 
     /// Writes bytes to their target; returns the error number if that fails.
     private let target: @Sendable ([UInt8]) -> Int32?
-    /// The queue for writes, or `nil` if a write is made during its call.
+    /// The queue on which data is written, or `nil` if `write` writes it before it returns.
     private let queue: DispatchQueue?
     private let state: Lock<State>
     private let whenGone: @Sendable () -> Void
@@ -32,7 +33,7 @@ final class EventOutput: Sendable {
         state = Lock(State(backlog: OutputBacklog(limit: limit)))
     }
 
-    /// Makes an output that passes each write to `take`, during the same call.
+    /// Makes an output that calls `take` with each text before `write` returns.
     init(to take: @escaping @Sendable (String) -> Void) {
         target = { bytes in
             take(String(decoding: bytes, as: UTF8.self))
@@ -43,10 +44,14 @@ final class EventOutput: Sendable {
         state = Lock(State(backlog: OutputBacklog(limit: .max)))
     }
 
-    /// The number of writes that were dropped since the last call, or 0 while there is no space to report it.
+    /// The number of writes that were dropped since the last call.
+    ///
+    /// The result is 0 while the buffer has no space for a message about them.
     func takeDropped() -> Int { state.withLock { $0.backlog.takeDropped() } }
 
-    /// The error that ended the output, or `nil` if there is none, or if the reader has closed the output.
+    /// The error that ended the output, or `nil` if there is none.
+    ///
+    /// If the reader has closed the output, this is no error.
     var problem: String? { state.withLock { $0.problem } }
 
     /// Makes later writes wait for buffer space, until `isOver` returns `true`.
@@ -54,7 +59,7 @@ final class EventOutput: Sendable {
         state.withLock { $0.hasLeft = isOver }
     }
 
-    /// Waits for buffer space, if writes wait for it.
+    /// Waits until the buffer has space for `count` bytes, if `waitForReader` was called.
     private func waitForRoom(_ count: Int) {
         guard let isOver = state.withLock({ $0.hasLeft }) else { return }
         while state.withLock({ !$0.isGone && !$0.backlog.hasRoom(count) }), !isOver() { flush() }

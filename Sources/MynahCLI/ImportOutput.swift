@@ -11,9 +11,9 @@ struct ImportOutput: Sendable {
     /// The name of the file or the device, for messages.
     let subject: String
     let surroundings: Surroundings
-    /// Whether a number is appended to a file name in use, as in `polar-h10-2`.
+    /// Whether a number is appended to a file name that is in use, as in `polar-h10-2`.
     ///
-    /// This is for recordings, which cannot be made again.
+    /// If not, writing the file fails. Recordings need the number, because they cannot be made again.
     var numbersNames = false
 
     private static let recordingSuffix = ".jsonl"

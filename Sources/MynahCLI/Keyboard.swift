@@ -5,7 +5,7 @@ import MynahSupport
 
 import Glibc
 
-/// The keyboard of the terminal of a run, even if the run's output is not a terminal.
+/// The keyboard of the terminal at standard input, even if standard output is not a terminal.
 final class Keyboard: Sendable {
     private struct State {
         var typed = TypedKeys()
@@ -68,7 +68,7 @@ final class Keyboard: Sendable {
     /// The digits of a passkey that were typed so far.
     var digits: String { state.withLock { $0.typed.digits } }
 
-    /// Adds a device that may ask for a passkey.
+    /// Adds a device to whose passkey requests the user can type the answer.
     ///
     /// While `isAsked` returns `true`, typed digits form the passkey, and `entered` is called with it.
     func onPasskey(
@@ -118,7 +118,7 @@ final class Keyboard: Sendable {
         tcsetattr(0, TCSANOW, &settings)
     }
 
-    /// Sets the terminal for typed keys again, after the process was stopped.
+    /// Prepares the terminal for typed keys again, after the process was stopped and continued.
     ///
     /// Returns `false` if another job has the terminal, or after `end`.
     func takeAgain() -> Bool {

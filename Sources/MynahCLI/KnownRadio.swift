@@ -13,7 +13,7 @@ enum KnownRadio: String, CaseIterable {
     /// The version of BlueZ that checks assume, so that their results do not depend on the machine.
     static let bluezVersion = BlueZVersion.oldest
 
-    /// The capabilities that the radio has on any machine.
+    /// The radio's capabilities, which `check` and `show` assume on every machine.
     var capabilities: RadioCapabilities {
         switch self {
         case .virtual: RadioCapabilities(name: "the device itself")
@@ -45,7 +45,7 @@ enum KnownRadio: String, CaseIterable {
 
     /// The radio's report for an advertisement.
     ///
-    /// If `known` is `nil`, the default capabilities are assumed.
+    /// `known` are the capabilities of the radio on this machine; `nil` means the default ones.
     func report(
         _ advertisement: Advertisement, _ known: RadioCapabilities? = nil
     ) throws(AdvertisementError) -> AdvertisingReport {
@@ -80,7 +80,7 @@ enum KnownRadio: String, CaseIterable {
     /// Errors for parts of a profile that the radio cannot play, and warnings for parts that it plays
     /// differently.
     ///
-    /// `known` are the capabilities of the installed version, or `nil` to assume the oldest.
+    /// `known` are the capabilities of the radio on this machine; `nil` means the default ones.
     func issues(with profile: Profile, _ known: RadioCapabilities? = nil) -> [ProfileIssue] {
         var issues = profile.issues(with: known ?? capabilities, faults: faults, isChosen: true)
         if profile.app != nil { issues += losses(of: profile) }
@@ -96,14 +96,16 @@ enum KnownRadio: String, CaseIterable {
         return issues
     }
 
-    /// The radios that have room for extended data which bluetoothd has not, as the end of a message.
+    /// The end of an error message that names radios with more room for extended advertising data.
+    ///
+    /// The result is empty unless bluetoothd has too little room for such data.
     private func advice(on error: AdvertisementError, _ advertising: Profile.Advertising) -> String {
         let set = advertising.advertisement.sets.first { $0.name == error.set }
         guard self == .bluez, error.payload == .data, set?.extended != nil else { return "" }
         return "; bluetoothd from 5.69 on has room for 251, and so have --radio virtual, netsim and hci:"
     }
 
-    /// The issues about parts of an app's advertising that an iPhone would send and this radio does not.
+    /// Warnings about advertising data of an app that an iPhone would send and this radio does not.
     private func losses(of profile: Profile) -> [ProfileIssue] {
         guard self == .bluez else { return [] }
         var losses: [(loss: AdvertisingReport.Omission, states: [String])] = []

@@ -91,18 +91,19 @@ struct CommandFailure: Error {
     var code: ExitCode
 }
 
-/// The exit codes of failures: 1 for problems of a profile or a radio, 64 for wrong usage; `doctor` uses 2
-/// for a partial problem.
+/// The exit codes of failures: 1 for problems of a profile or a radio, 64 for wrong usage.
+///
+/// `mynah doctor` also uses 2, for a run that would work but not completely.
 enum Exit {
     static let problems = ExitCode(1)
     static let usage = ExitCode(64)
 
-    /// An error that ends a command.
+    /// The error that ends a command with this message and status 1.
     static func failure(_ message: String) -> CommandFailure {
         CommandFailure(text: "error: \(message)", code: problems)
     }
 
-    /// The error of results that could not be written.
+    /// The error if results could not be written to standard output.
     static func unwritable(_ problem: String) -> CommandFailure {
         failure("standard output cannot be written: \(problem)")
     }
@@ -124,7 +125,7 @@ enum Exit {
         }
     }
 
-    /// The error of wrong usage that a command finds, in the form of the parser's errors.
+    /// The error for wrong usage that a command detects, in the format of the argument parser's errors.
     static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> CommandFailure {
         let name = command.configuration.commandName ?? ""
         // Words of the command line may contain control characters for terminals.

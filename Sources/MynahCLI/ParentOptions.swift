@@ -71,7 +71,7 @@ struct ParentOptions {
     }
 }
 
-/// A file descriptor that shows the end of a process or pipe, with the message for that end.
+/// A file descriptor whose events show that a process has ended or a pipe was closed, and a message about it.
 private struct WatchedEnd: Sendable {
     private var descriptor: Int32
     private var events: Int16

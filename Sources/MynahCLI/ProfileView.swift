@@ -98,7 +98,7 @@ enum ProfileView {
         return .object(members)
     }
 
-    /// The differences from the default rules for sending the values, by their keys in a profile.
+    /// The profile keys and values of a characteristic that change the default rules for sending its value.
     private static func updates(of characteristic: Profile.Characteristic) -> [(name: String, word: String)] {
         let subscription: [(String, String)] =
             switch characteristic.updates.subscription {
@@ -114,7 +114,7 @@ enum ProfileView {
         characteristic.layout ?? KnownLayouts.layout(of: characteristic.uuid)
     }
 
-    /// The unambiguous name of an attribute, as a member of its object.
+    /// The unambiguous name of an attribute, as a member of the attribute's JSON object.
     private static func path(of position: AttributeTree.Position, _ tree: AttributeTree) -> JSON.Member {
         .init("path", .string(tree.path(of: position)))
     }
@@ -146,7 +146,7 @@ enum ProfileView {
         return lines
     }
 
-    /// The limits for links that the profile sets, by their keys in a profile.
+    /// The limits for links that the profile sets, each with its key in a profile.
     static func limits(of profile: Profile) -> [(name: String, number: Int)] {
         let device = profile.device
         let (mtu, keySize) = (profile.marks["mtu"], profile.marks["security.keySize"])

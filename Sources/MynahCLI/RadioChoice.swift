@@ -21,7 +21,7 @@ extension RadioChoice {
         .list(words + ["netsim:instance=N"] + HCITransportAddress.forms.map { "hci:\($0)" })
     }
 
-    /// The choice for a run with this time; with virtual time, `auto` selects the virtual radio.
+    /// The choice for a run with this `time`; with virtual time, `auto` selects the virtual radio.
     func chosen(in time: RunTime) -> RadioChoice {
         self == .auto && time.clock.virtual != nil ? .virtual : self
     }

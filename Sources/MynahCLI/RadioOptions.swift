@@ -1,7 +1,7 @@
 import MynahRun
 import ArgumentParser
 
-/// The options of every command that uses a radio, including those that end the command with another process.
+/// The options of every command that uses a radio, with those that end the command with its parent process.
 ///
 /// Groups of options are not nested: at each parse, debug builds check a group's options 25 times, and a
 /// nested group's 125 times.

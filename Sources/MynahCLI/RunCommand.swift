@@ -166,7 +166,7 @@ struct RunCommand: StagedCommand {
 
     private var clock: ClockChoice { timeOptions.clock }
 
-    /// The radios for these options.
+    /// The radio and its settings that these options select.
     private func radios(in time: RunTime) -> RadioPlan {
         var radios = RadioPlan(options.radio.chosen(in: time))
         radios.adapters = adapter
@@ -177,7 +177,7 @@ struct RunCommand: StagedCommand {
         return radios
     }
 
-    /// The parsed options that need no profile.
+    /// The parsed values of `--at`, `--until` and `--timeout`.
     private struct Wishes {
         var actions: [PlannedAction]
         var matches: [EventMatch]
@@ -219,7 +219,7 @@ struct RunCommand: StagedCommand {
         }
     }
 
-    /// The plan for the profiles and the options.
+    /// The plan of the run that the profiles and the options describe.
     private func plan(_ wishes: Wishes, in surroundings: Surroundings, _ time: RunTime) throws -> RunPlan {
         let profiles = try ProfileLoading.load(profiles) { surroundings.say($0) }
         var plan = RunPlan(try played(profiles), version: MynahCommand.configuration.version)
@@ -240,7 +240,7 @@ struct RunCommand: StagedCommand {
         return plan
     }
 
-    /// The profiles to play: those of the files, or copies of the only one.
+    /// The profiles to play: the given ones or, with `--count`, copies of the only one.
     private func played(_ profiles: [Profile]) throws -> [Profile] {
         guard let count else { return profiles }
         guard let profile = profiles.first, profiles.count == 1 else {

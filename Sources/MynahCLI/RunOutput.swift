@@ -5,7 +5,7 @@ import MynahProfiles
 import MynahRun
 import MynahSupport
 
-/// The output of a run's events: a screen, lines, objects or none.
+/// The output of a run's events: a screen, lines of text, JSON objects, or nothing.
 final class RunOutput: RunObserver, RunKeys {
     private enum Kind: Sendable {
         case screen(LiveScreen<ScreenModel>)
@@ -19,10 +19,10 @@ final class RunOutput: RunObserver, RunKeys {
         var call: @Sendable () -> Void
     }
 
-    /// The apps to which keys apply, and the streams that get the effects of keys.
+    /// The apps on which keys act, and the emulators that carry out the keys' actions.
     private struct Keys {
         var apps: AppKeys
-        /// The stream of key input for each emulator.
+        /// The stream that passes keys' actions and passkeys to each emulator.
         var asked: [ObjectIdentifier: AsyncStream<KeyedAction>.Continuation] = [:]
     }
 
@@ -36,7 +36,7 @@ final class RunOutput: RunObserver, RunKeys {
     private let closed: Lock<Closing>
     private let surroundings: Surroundings
 
-    /// Makes an output; with `isPatient`, a slow reader delays the run, and no event is dropped.
+    /// Makes an output; if `isPatient` is `true`, a slow reader delays the run, and no event is dropped.
     ///
     /// `signals` are the signals of the command's own process, or `nil` if the command has none.
     init(
@@ -189,7 +189,9 @@ final class RunOutput: RunObserver, RunKeys {
         ).play()
     }
 
-    /// The error that ended the output, or `nil` if there is none, or if the reader has closed the output.
+    /// The error that ended the output, or `nil` if there is none.
+    ///
+    /// If the reader has closed the output, this is no error.
     var problem: String? {
         switch kind {
         case .text(let output), .json(let output): output.problem

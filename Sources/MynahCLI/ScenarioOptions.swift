@@ -21,7 +21,7 @@ struct ScenarioOptions: ParsableArguments {
         completion: .file(extensions: ["xml"]))
     var report: String?
 
-    /// The error for options that cannot be combined, or `nil`.
+    /// The error for options that cannot be combined, or `nil` if these can be.
     func problem(hasUntil: Bool) -> String? {
         if report != nil, scenario == nil { return "--report is about a scenario, and needs --scenario" }
         if scenario != nil, hasUntil {
@@ -32,7 +32,7 @@ struct ScenarioOptions: ParsableArguments {
 
     /// Writes a report to the file of `--report`; returns the error, or `nil` if it succeeded.
     ///
-    /// Does nothing without a report or without the option.
+    /// Does nothing if `text` is `nil`, or if the option is not set.
     func write(_ text: String?) -> CommandFailure? {
         guard let report, let text else { return nil }
         do throws(KeptFile.Problem) {

@@ -24,7 +24,7 @@ private func nextArrival() -> Int32 {
     return Int32(byte)
 }
 
-/// Handles the signals that end a run and that stop the process.
+/// Handles the signals that end the command, and those that stop and continue the process.
 final class Signals: Sendable {
     /// The object through which a signal interrupts the run.
     let interruption: Interruption
@@ -65,8 +65,7 @@ final class Signals: Sendable {
         var takeAgain: @Sendable () -> Void
     }
 
-    /// Sets the functions for the terminal, which are called on a separate thread when the process stops or
-    /// continues.
+    /// Sets the functions that restore and set the terminal, which are called on a separate thread.
     func looksAfter(_ use: TerminalUse) {
         terminal.withLock { $0 = use }
         for number in [SIGTSTP, SIGCONT] { Self.hearUnlessIgnored(number) }

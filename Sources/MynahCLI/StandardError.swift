@@ -22,10 +22,11 @@ enum StandardError {
         }
     }
 
-    /// Passes messages and log lines to a live screen or a prompt, or to standard error again if `screen` is
-    /// `nil`.
+    /// Passes messages and log lines to `screen`, a live screen or a prompt, which they would otherwise
+    /// overwrite.
     ///
-    /// Otherwise they would overwrite the screen. If standard error is not a terminal, this changes nothing.
+    /// If `screen` is `nil`, they are written to standard error again. If standard error is not a terminal,
+    /// they are always written to it.
     static func divert(to screen: (@Sendable (String) -> Void)?) {
         let isTerminal = isatty(2) == 1
         state.withLock { $0.screen = isTerminal ? screen : nil }

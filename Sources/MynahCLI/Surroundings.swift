@@ -21,14 +21,13 @@ struct Surroundings: Sendable {
     /// The output and input of a command that runs inside another process, or `nil` if it has a process of
     /// its own.
     let texts: Texts?
-    /// The time that the command shares with others, or `nil` if it has its own.
+    /// The `RunTime` that the command shares with other commands, or `nil` if it has its own.
     private let time: RunTime?
 
     /// The surroundings of a command with a process of its own.
     static var process: Surroundings { Surroundings(texts: nil, time: nil) }
 
-    /// The surroundings of a command, for example in a test, that shares its time and radio range with
-    /// others.
+    /// The surroundings of a command that shares its time and radio range with other commands, as in a test.
     static func stage(_ time: RunTime, _ texts: Texts) -> Surroundings {
         Surroundings(texts: texts, time: time)
     }
@@ -41,19 +40,22 @@ struct Surroundings: Sendable {
     /// Begins to handle the signals of the process; returns `nil` if the command has no process of its own.
     func hearSignals() -> Signals? { texts == nil ? Signals(interruption) : nil }
 
-    /// Begins to write log lines of at least this level.
+    /// Begins to write log lines of at least this level, and to queue messages and log lines.
     ///
-    /// In a process of its own, the command also queues messages, so that their reader cannot stop the radio.
+    /// The queue prevents a slow reader from stopping the radio. Does nothing if the command runs inside
+    /// another process.
     func beginLogs(_ level: LogLevel) {
         if texts == nil { Logs.begin(level) }
     }
 
-    /// The time for the chosen clock, with the seed, or with a random one.
+    /// Returns the shared `RunTime`, or makes one for a choice of clock if there is none.
+    ///
+    /// The new one uses `seed`, or a random seed if `seed` is `nil`.
     func time(_ choice: ClockChoice, seed: UInt64? = nil) -> RunTime {
         time ?? RunTime(choice, seed: seed ?? .random(in: 0...UInt64.max))
     }
 
-    /// Ends a command's time, unless the command shares it with others.
+    /// Ends a command's `RunTime`, unless the command shares it with other commands.
     func end(_ time: RunTime) {
         if self.time == nil { time.end() }
     }

@@ -6,7 +6,7 @@ import MynahHCI
 import MynahRun
 import MynahSupport
 
-/// The options for the time of a run, and for repeating it.
+/// The options for the clock of a run, and for the seed that makes the run reproducible.
 struct TimeOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -31,16 +31,16 @@ struct TimeOptions: ParsableArguments {
         completion: Choice.completion(of: ClockChoice.self), transform: Choice.parse)
     var clock: ClockChoice = .real
 
-    /// The time of a run with these options.
+    /// The clock and the seed of a run with these options.
     func time(in surroundings: Surroundings) -> RunTime { surroundings.time(clock, seed: seed) }
 
-    /// The seed of a run, or `nil`; with virtual time, it is random if the user gives none.
+    /// The seed of a run: the user's or, with virtual time, a random one; otherwise `nil`.
     func seed(in time: RunTime) -> UInt64? { seed ?? time.seed }
 
-    /// Returns a function that writes an `AirNote`, by which other processes find the run.
+    /// Returns a function that writes an `AirNote`, in which other processes read that the run has virtual
+    /// time.
     ///
-    /// Returns `nil` unless the run has virtual time. No other process can join the radio range of such a
-    /// run.
+    /// Returns `nil` if the run has real time.
     private func note(about plan: RunPlan) -> (@Sendable () -> AirNote?)? {
         guard clock.isVirtual else { return nil }
         let devices = plan.isServer ? "mynah serve" : NameList.text(plan.names)

@@ -1,7 +1,10 @@
 import Glibc
 
 extension DBusConnection.Address {
-    /// The address in D-Bus notation, in which `system` is replaced by the address of the system bus.
+    /// The address in D-Bus notation.
+    ///
+    /// For `system`, this is the value of `DBUS_SYSTEM_BUS_ADDRESS`, or the default address of the system
+    /// bus.
     package var resolved: String {
         switch self {
         case .address(let address): address

@@ -4,7 +4,7 @@ import MynahSupport
 
 /// Opens a connection and calls `Hello` on the bus.
 ///
-/// The answer of the bus and the cancellation of the calling task may come in any order.
+/// The task that connects can be cancelled at any time.
 final class ConnectionGreeting: Sendable {
     private struct State {
         weak var connection: DBusConnection?

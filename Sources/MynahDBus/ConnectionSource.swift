@@ -138,7 +138,8 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
 
     /// Adds a watch to the poll, or removes it.
     ///
-    /// A disabled watch must be removed: after a hang-up, it would make the loop run without a pause.
+    /// A disabled watch must be removed: after a hang-up, its descriptor would wake up the loop again and
+    /// again.
     private func setPolled(_ watch: Watch, _ polled: Bool) {
         guard watch.isPolled != polled else { return }
         watch.isPolled = polled

@@ -6,7 +6,8 @@ extension DBusConnection {
 
     /// Calls a method and returns the reply.
     ///
-    /// Throws the peer's error reply. If the task is cancelled, this ends immediately and throws `cancelled`.
+    /// If the peer replies with an error, throws that error. If the task is cancelled, this ends immediately
+    /// and throws `cancelled`.
     public func call(
         _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
         timeout: Duration = defaultTimeout, body: (inout MessageWriter) -> Void = { _ in }
@@ -69,7 +70,8 @@ extension DBusConnection {
         send(try message.makeReply { _ in })
     }
 
-    /// Sends a call, and returns its serial, or `nil` if the call has failed immediately.
+    /// Sends a call, and returns its serial, or `nil` if the connection is closed and `completion` was
+    /// already called.
     @discardableResult
     private func start(
         _ message: DBusMessage, timeout: Duration, completion: @escaping PendingCalls.Completion
@@ -84,7 +86,9 @@ extension DBusConnection {
         return serial
     }
 
-    /// The state shared between a call and its cancellation, either of which may come first.
+    /// The state of a call that is shared with the handler of its task's cancellation.
+    ///
+    /// The task may be cancelled before the call has a serial.
     private struct Waiting {
         var serial: UInt32?
         var isCancelled = false
@@ -96,7 +100,7 @@ extension DBusConnection {
     }
 }
 
-/// Calls of methods of the bus, and of the interfaces that every object has.
+/// Methods that call the bus itself, or read and set properties of a peer's objects.
 extension DBusConnection {
     /// Requests a well-known name for this connection.
     ///
@@ -117,7 +121,9 @@ extension DBusConnection {
         _ = try await call(Bus.name, Bus.path, Bus.interface, "ReleaseName") { $0.append(name) }
     }
 
-    /// Returns whether a connection owns a well-known name; this starts no service.
+    /// Returns whether a connection owns a well-known name.
+    ///
+    /// If no connection owns the name, the bus does not start the service that would own it.
     public func nameHasOwner(_ name: String) async throws(DBusError) -> Bool {
         let reply = try await call(Bus.name, Bus.path, Bus.interface, "NameHasOwner") { $0.append(name) }
         var reader = reply.reader()

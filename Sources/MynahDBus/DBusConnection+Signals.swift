@@ -95,7 +95,7 @@ struct Subscription {
     let handler: @Sendable (DBusMessage) -> Void
 }
 
-/// A well-known name whose owner is watched.
+/// The owner of a well-known name, and the handlers to call when the owner changes.
 struct NameWatch {
     var owner: String?
     var isKnown = false
@@ -223,7 +223,7 @@ extension DBusConnection {
 }
 
 extension DBusMatch {
-    /// The sender if it is a well-known name, whose owner may change, or `nil` if it is a unique name.
+    /// The sender, if it is a well-known name whose owner may change, or else `nil`.
     var followedName: String? {
         guard let sender, !sender.hasPrefix(":"), sender != Bus.name else { return nil }
         return sender

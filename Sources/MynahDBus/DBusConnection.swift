@@ -203,7 +203,7 @@ extension DBusMessage {
     }
 }
 
-/// The names with which the bus itself is called.
+/// The name, object path and interface of the bus itself, for calls to it.
 enum Bus {
     static let name = "org.freedesktop.DBus"
     static let path: ObjectPath = "/org/freedesktop/DBus"

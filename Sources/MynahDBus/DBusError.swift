@@ -43,7 +43,7 @@ extension DBusError.Name {
     public static let disconnected: Self = "org.freedesktop.DBus.Error.Disconnected"
     /// The bus cannot be reached.
     public static let noServer: Self = "org.freedesktop.DBus.Error.NoServer"
-    /// The bus has no socket.
+    /// The socket of the bus does not exist.
     package static let fileNotFound: Self = "org.freedesktop.DBus.Error.FileNotFound"
     /// The policy of the bus does not allow the request.
     public static let accessDenied: Self = "org.freedesktop.DBus.Error.AccessDenied"

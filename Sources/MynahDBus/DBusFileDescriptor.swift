@@ -10,7 +10,7 @@ public final class DBusFileDescriptor: Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Makes the owner of a duplicate of `rawValue`; the owner of `rawValue` stays the same.
+    /// Duplicates `rawValue`, and takes ownership of the duplicate.
     public init(duplicating rawValue: Int32) throws(DBusError) {
         let copy = fcntl(rawValue, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else {

@@ -108,7 +108,7 @@ extension DBusValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
 
 /// Properties that return the value as a Swift type, or `nil` if it has another type.
 ///
-/// They also look into a variant.
+/// For a variant, they return the value inside it.
 extension DBusValue {
     /// The value inside a variant, or the value itself if it is no variant.
     public var unwrapped: DBusValue {
@@ -135,7 +135,7 @@ extension DBusValue {
         if case .bytes(let value) = unwrapped { value } else { nil }
     }
 
-    /// The value of any integer type as an `I`, or `nil` if it does not fit or this is not an integer.
+    /// The value as an `I`, or `nil` if it is not an integer or does not fit into an `I`.
     public func integer<I: FixedWidthInteger>(as type: I.Type = I.self) -> I? {
         switch unwrapped {
         case .byte(let value): I(exactly: value)
@@ -169,7 +169,9 @@ extension DBusValue {
         if case .dictionary(_, _, let entries) = unwrapped { entries } else { nil }
     }
 
-    /// The value of a key of type `s` or `o` in a dictionary, without its variant, or `nil` if there is none.
+    /// The value for a key in a dictionary, or `nil` if the dictionary does not have the key.
+    ///
+    /// The key has type `s` or `o`. If the value is a variant, this is the value inside it.
     public subscript(_ key: String) -> DBusValue? {
         entries?.first { $0.key.stringValue == key || $0.key.objectPathValue?.string == key }?.value.unwrapped
     }

@@ -1,7 +1,6 @@
 import MynahCGLib
 
-/// Watches a socket or pipe, and reports on the executor when it can be read or written, or was closed at the
-/// other end.
+/// Watches a socket or pipe, and calls a handler on the executor when it is readable, writable or closed.
 public final class GLibFileDescriptorWatch: Sendable {
     /// Conditions of a file descriptor.
     public struct Events: OptionSet, Sendable {

@@ -42,7 +42,7 @@ private final class TimerSource: LoopSource, @unchecked Sendable {
 }
 
 extension Int64 {
-    /// The time on the monotonic clock after a delay, in microseconds, clamped to the range of the type.
+    /// The time on the monotonic clock after a delay, in microseconds, limited to 0 through `Int64.max`.
     static func monotonicNow(plus delay: Duration) -> Int64 {
         let (seconds, attoseconds) = delay.components
         let (micros, tooMuch) = seconds.multipliedReportingOverflow(by: 1_000_000)

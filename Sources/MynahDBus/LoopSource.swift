@@ -19,21 +19,22 @@ class LoopSource: @unchecked Sendable {
             as: UnsafeMutableRawPointer.self)
     }
 
-    /// Whether the source has events, asked before the loop sleeps.
+    /// Returns whether the source has events; the loop calls this before it sleeps.
     func prepare() -> Bool { false }
 
-    /// Whether the source has events, asked after the loop has slept.
+    /// Returns whether the source has events; the loop calls this after it has slept.
     func check() -> Bool { prepare() }
 
-    /// Handles the events of the source; also called when the ready time has come.
+    /// Handles the events of the source; also called at the time set by `setReadyTime`.
     func dispatch() {}
 
     func attach(to context: OpaquePointer) {
         g_source_attach(raw, context)
     }
 
-    /// Sets the time of the next dispatch, in microseconds of the monotonic clock, or removes it if `time` is
-    /// `nil`.
+    /// Sets the time at which `dispatch` is called even without events; `nil` means never.
+    ///
+    /// The time is in microseconds of the monotonic clock.
     func setReadyTime(_ time: Int64?) {
         g_source_set_ready_time(raw, gint64(time ?? -1))
     }

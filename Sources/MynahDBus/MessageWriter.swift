@@ -126,8 +126,9 @@ public struct MessageWriter {
         if error == nil { error = DBusError(name, text) }
     }
 
-    /// Adds bytes and their alignment to the size of the message; returns `false` after an error, or if the
-    /// message is too large.
+    /// Adds `count` bytes, and some for their alignment, to the size of the message.
+    ///
+    /// Returns `false` if the message is too large, or if an earlier value could not be written.
     private mutating func grow(by count: Int) -> Bool {
         guard error == nil else { return false }
         size += min(count, Self.maximumSize) + 8
@@ -153,7 +154,7 @@ public struct MessageWriter {
         if done == 0 { fail("out of memory", as: .failed) }
     }
 
-    /// Appends the elements of an `ay` that is open.
+    /// Appends bytes as the elements of the `ay` that is being written.
     private mutating func fixed(_ bytes: [UInt8]) {
         guard let count = Int32(exactly: bytes.count), grow(by: bytes.count) else {
             return fail("more than an array may hold", as: .limitsExceeded)

@@ -1,4 +1,4 @@
-/// The calls without a reply so far, by serial.
+/// The calls that have no reply yet, by serial.
 struct PendingCalls {
     typealias Completion = @Sendable (Result<DBusMessage, DBusError>) -> Void
 
@@ -9,9 +9,9 @@ struct PendingCalls {
     }
 
     private var calls: [UInt32: Call] = [:]
-    /// A time at or before the earliest deadline, or `nil` if there is none.
+    /// A time at or before the earliest deadline, or `nil` if no call can time out.
     ///
-    /// After a call was answered, the time may be too early, which costs one needless check.
+    /// After the call with the earliest deadline was answered, the time stays the same.
     private(set) var nextDeadline: Int64?
 
     /// Adds a call; returns whether `nextDeadline` changed.

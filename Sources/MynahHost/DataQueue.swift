@@ -8,8 +8,9 @@ import MynahSupport
 /// its share until its link ends, and the other links go on. Within a link, confirmations and other PDUs take
 /// turns, so that neither delays the other.
 struct DataQueue: Sendable {
-    /// The maximum number of queued packets of a link, and of its queued confirmations; further PDUs are
-    /// refused.
+    /// The maximum number of queued packets of a link, and also of its queued confirmations.
+    ///
+    /// Further PDUs are refused.
     static let limit = 1024
     /// The number of packets beyond `limit` that are accepted if they belong to this side's requests.
     ///
@@ -133,7 +134,9 @@ struct DataQueue: Sendable {
         return nil
     }
 
-    /// Handles the completion of a link's packets; a number above those in the controller is reduced.
+    /// Handles the controller's report that `number` packets of a link were completed.
+    ///
+    /// If the controller has fewer packets of the link, all of them count as completed.
     mutating func completed(_ handle: ConnectionHandle, _ number: Int) {
         guard let index = links.index(of: handle) else { return }
         let done = min(links[at: index].inFlight, number)

@@ -41,21 +41,21 @@ extension HostRadio {
         access.peers.current(of: identity(of: address))
     }
 
-    /// Exchanges the MTU; this side offers the MTU of its identity.
+    /// Exchanges the MTU; this side offers the MTU in its `DeviceIdentity`.
     ///
     /// The radio exchanges the MTU of a new link by itself; this call waits for that exchange.
     public func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int {
         try await links.perform(MTUExchange(ownMTU: links.server.largestMTU), on: peer)
     }
 
-    /// Discovers the primary services with a UUID, or all primary services if it is `nil`.
+    /// Discovers the primary services with a UUID, or all primary services if `uuid` is `nil`.
     public func discoverServices(
         _ uuid: BluetoothUUID?, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] {
         try await links.perform(ServiceDiscovery(of: uuid), on: peer)
     }
 
-    /// Discovers secondary services; returns none if the server does not report them.
+    /// Discovers secondary services; returns an empty array if the server does not report them.
     public func discoverSecondaryServices(of peer: Peer.ID) async throws(RequestError) -> [RemoteService] {
         try await links.perform(ServiceDiscovery.secondary, on: peer)
     }
@@ -103,8 +103,10 @@ extension HostRadio {
         try await links.perform(ConcatenatedRead(handles: handles), on: peer)
     }
 
-    /// Writes a value and waits for the response; a long value is written in prepared parts, which are
-    /// verified.
+    /// Writes a value and waits for the response.
+    ///
+    /// A long value is written in prepared parts. The response to each part must repeat the part; otherwise
+    /// the whole write is cancelled.
     public func write(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) async throws(RequestError) {
@@ -114,7 +116,9 @@ extension HostRadio {
     /// Whether a link has room for a write command; if not, `readyToWrite` is reported later.
     public func hasRoomToWrite(to peer: Peer.ID) -> Bool { links.hasRoomToWrite(to: peer) }
 
-    /// Writes with a command; returns `false` if the link has no room, and `readyToWrite` is reported later.
+    /// Writes with a command.
+    ///
+    /// Returns `false` if the link has no room; `readyToWrite` is then reported later.
     public func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
@@ -145,7 +149,7 @@ extension HostRadio {
         try await channels.changes.change(to: range, of: peer)
     }
 
-    /// Sets a handler of what happens to the connection parameters of links to peripherals.
+    /// Sets a handler of requests for, and changes of, the connection parameters of links to peripherals.
     package func tellOfParameters(_ handler: @escaping ParameterHandler) { sinks.parameters = handler }
 
     // MARK: Both roles
@@ -194,8 +198,8 @@ extension HostRadio {
 
     /// Sets a handler that is called for each request to a peripheral, and again for its answer.
     ///
-    /// The second call precedes reports of later events. The call that made the request returns shortly
-    /// afterwards.
+    /// The handler's argument is `false` for a request and `true` for an answer. The second call precedes
+    /// reports of later events. The call that made the request returns shortly afterwards.
     package func tellOfAnswers(_ handler: @escaping @Sendable (Bool) -> Void) { sinks.asked = handler }
 }
 

@@ -2,9 +2,10 @@ public import MynahCore
 public import MynahHCI
 
 extension PeripheralRadio where Self == HostRadio {
-    /// Makes a radio on a virtual air: on `air`, or on the air that all processes of this user share.
+    /// Makes a radio on a simulated medium, which is called the air.
     ///
-    /// The radio has no public address, so it generates a static random address when it starts. Throws a
+    /// The radio is on `air`, or on the air that all processes of this user share if `air` is `nil`. The
+    /// radio has no public address, so it generates a static random address when it starts. Throws a
     /// `RadioError` if this process cannot join the shared air.
     public static func virtual(
         on air: SharedAir? = nil, options: HostRadioOptions = HostRadioOptions()

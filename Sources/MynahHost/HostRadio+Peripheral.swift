@@ -26,7 +26,7 @@ extension HostRadio {
         links.withdraw(services)
     }
 
-    /// Sets the value with which the host answers reads; with `nil`, the `RadioSink` answers them.
+    /// Sets the value with which the host answers reads; if it is `nil`, the `RadioSink` answers them.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         links.server.setValue(value, of: attribute)
     }

@@ -6,11 +6,12 @@ extension HostRadio {
     ///
     /// Turning Bluetooth off ends every link on the air, resets the controller, and reports `poweredOff` to
     /// both roles. Services stay published. Pending connections fail, and a search for a lost controller
-    /// ends. Advertising and scanning continue when Bluetooth is turned on. If the controller was lost
-    /// meanwhile, turning on throws the error, and the search begins.
+    /// ends. Advertising and scanning continue when Bluetooth is turned on. If the controller was lost while
+    /// Bluetooth was off, turning Bluetooth on throws an error, and the radio begins to search for the
+    /// controller.
     ///
     /// Calls take effect one after the other. Throws `invalidState` if the radio does not run, and `lost` if
-    /// it is stopped meanwhile.
+    /// it is stopped during the call.
     public func setPower(_ isOn: Bool) async throws(RadioError) {
         while powerWaiters != nil { await withCheckedContinuation { powerWaiters?.append($0) } }
         guard case .running = stage else { throw RadioError(.invalidState, "the radio is not running") }
@@ -28,8 +29,8 @@ extension HostRadio {
 
     /// Ends every link on the air and resets the controller.
     ///
-    /// Advertising and scanning remain requested, and requests for connections fail. With `isSilent`, neither
-    /// the end of the links nor the new state is reported.
+    /// Advertising and scanning remain requested, and requests for connections fail. If `isSilent` is `true`,
+    /// neither the end of the links nor the new state is reported.
     func turnOff(isSilent: Bool = false) async throws(RadioError) {
         guard controller.isRunning else { return controller.turnOffLost(isSilent: isSilent) }
         controller.startTurningOff()

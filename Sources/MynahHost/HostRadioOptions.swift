@@ -20,7 +20,7 @@ public struct HostRadioOptions: Sendable {
     public var isPairable = true
     /// Whether LE Secure Connections is supported; if not, only LE legacy pairing is used.
     public var hasSecureConnections = true
-    /// The number of waiting packets on a link from which further values are refused.
+    /// The number of waiting packets on a link at which the radio begins to refuse further values.
     package var queueLimit = 64
 
     /// Makes the default options.

@@ -3,9 +3,11 @@ import MynahHCI
 
 /// A link to a central or a peripheral.
 struct Link {
-    /// The stage of a link before and after it was reported.
+    /// The stage of a link, which may be reported later than it begins.
     enum Stage: Hashable {
-        /// The link was made for a request, and is not reported before the peripheral has sent a packet.
+        /// The link was made for a connection request, and the peripheral has not sent a packet yet.
+        ///
+        /// The link is reported when the peripheral has sent one.
         case unheard(Connector.Request)
         case reported
         /// The request was withdrawn before the link was reported; the link is being ended and is never

@@ -9,7 +9,7 @@ import MynahSupport
 struct LinkTable {
     /// An action for the driver.
     enum Action {
-        /// A link has begun: add it to the other components.
+        /// A link has begun: add it to the server, the client and the other parts of the host.
         ///
         /// `onAir` is the address that the peer uses on the air.
         case added(Link, onAir: DeviceAddress)
@@ -32,14 +32,14 @@ struct LinkTable {
         /// Report a link to the central role, because the peripheral has sent something on it.
         case reached(Peer, Connector.Request)
         case end(link: ConnectionHandle)
-        /// A link has ended: remove it from the other components.
+        /// A link has ended: remove it from the server, the client and the other parts of the host.
         case removed(Link)
         /// Report the end of a link to these roles.
         ///
         /// The error, if any, is reported to the central role. If it is a supervision timeout, the peripheral
         /// role gets an event about the lost link too.
         case disconnected(Peer.ID, Link.Halves, RadioError?)
-        /// Repeat a request whose connection was lost before the peripheral sent anything.
+        /// Make a request again, because its connection was lost before the peripheral sent anything.
         case connectAgain(Connector.Request)
         case connectionFailed(Connector.Request, RadioError)
     }

@@ -2,7 +2,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Everything that waits to be sent to peers: packets, collected notifications and refused sends.
+/// Everything that waits to be sent to peers, and the sends that were refused for lack of room.
 ///
 /// This state machine has no I/O. Flow control is per link: a peer that accepts nothing delays only its own
 /// packets (Core Specification, Vol 3, Part F, 3.3.2).
@@ -30,7 +30,7 @@ struct Outbound: Sendable {
         var value: [UInt8]
     }
 
-    /// The number of waiting packets on a link from which further values are refused.
+    /// The number of waiting packets on a link at which further values are refused.
     let limit: Int
     private(set) var queue = DataQueue()
     /// Notifications that will be sent together in one PDU, by link.
@@ -118,12 +118,12 @@ struct Outbound: Sendable {
     /// Whether at most half of the room on a link is used.
     func hasRoom(on link: ConnectionHandle) -> Bool { queue.count(of: link) <= limit / 2 }
 
-    /// Remembers that a send was refused; `takeReady` returns its link when there is room.
+    /// Records that a send was refused, so that `takeReady` reports when the link has room again.
     mutating func refuse(_ what: Refused, on link: ConnectionHandle) {
         if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
     }
 
-    /// Removes and returns the refused sends for which there is room again.
+    /// Removes the refused sends for which there is room again, and returns their kinds and links.
     ///
     /// `takesIndications` returns whether a link accepts another indication, or has ended.
     mutating func takeReady(_ takesIndications: (ConnectionHandle) -> Bool) -> Ready {

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The private addresses that bonded peers were last seen to use.
+/// The private addresses that bonded peers used last.
 struct PeerAddresses {
     private var lastHeard: [DeviceAddress: DeviceAddress] = [:]
 
@@ -22,10 +22,10 @@ struct PeerAddresses {
         if address.isResolvable { _ = note(address, of: identity) }
     }
 
-    /// Records the address of a received packet.
+    /// Records the address from which an advertising report was received.
     ///
-    /// Returns the identity address of the bonded peer that uses the address, or else the address itself, and
-    /// whether the peer has changed its address.
+    /// Returns the identity address of the bonded peer that uses the address, or else the address itself.
+    /// Also returns whether the peer has changed its address.
     mutating func heard(
         _ address: DeviceAddress, _ bonds: BondStore
     ) -> (identity: DeviceAddress, hasMoved: Bool) {

@@ -3,12 +3,12 @@ import MynahCore
 package import MynahHCI
 package import MynahSupport
 
-/// The virtual air of a run with virtual time, which no other process and no real device can reach.
+/// The air, or simulated medium, of a run with virtual time; no other process and no real device can reach
+/// it.
 ///
-/// Keys, nonces and passkeys are derived from a seed only here. The controllers of the radios are always on
-/// this air.
+/// Keys, nonces and passkeys are derived from a seed only for radios on this air. The controllers of these
+/// radios are always on this air.
 package final class PrivateAir: Sendable {
-    /// The virtual air.
     package let air: LiveAir
     private let seed: UInt64
     private let time: VirtualTime

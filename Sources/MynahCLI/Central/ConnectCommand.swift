@@ -146,7 +146,9 @@ struct ConnectCommand: StagedCommand {
         }
     }
 
-    /// Returns the error to throw if the command cannot start; with `--format json`, also prints the reason.
+    /// Returns the error to throw if the command cannot start.
+    ///
+    /// If the output format is JSON, also prints an event with the reason to standard output.
     private func failure(
         _ error: RadioError, _ surroundings: Surroundings, _ time: RunTime
     ) -> any Error {

@@ -56,7 +56,7 @@ final class ConnectInput: ConnectLines {
         }
     }
 
-    /// `true` at a prompt, where the user sees the failure.
+    /// Whether the commands after a failed one are still carried out, which is so only at a prompt.
     var continuesAfterFailure: Bool { terminal != nil }
 
     func begin(_ device: String, services: @escaping @Sendable () -> [DiscoveredService]) {

@@ -5,7 +5,7 @@ import MynahProfiles
 import MynahRun
 import MynahSupport
 
-/// The output of `mynah connect`: text above the prompt, lines, or objects.
+/// The output of `mynah connect`: text above the prompt, lines of text, or JSON objects.
 final class ConnectOutput: ConnectObserver {
     private enum Kind: Sendable {
         case prompt(LineTerminal)
@@ -17,8 +17,8 @@ final class ConnectOutput: ConnectObserver {
     private let surroundings: Surroundings
     private let held: HeldReports<ConnectEvent>
 
-    /// Makes an output; each event, and those after it, wait until `writer` has saved the state that the
-    /// event reports.
+    /// Makes an output that prints events in order, each after `writer` has written all earlier changes of
+    /// files.
     init(
         format: ScanFormat, terminal: LineTerminal?, in surroundings: Surroundings, _ writer: FileWriter,
         _ clock: RunClock
@@ -64,7 +64,9 @@ final class ConnectOutput: ConnectObserver {
         if case .prompt(let terminal) = kind { terminal.print(text) } else { surroundings.say(text) }
     }
 
-    /// The error that ended the output, or `nil` if there is none, or if the reader has closed the output.
+    /// The error that ended the output, or `nil` if there is none.
+    ///
+    /// If the reader has closed the output, this is no error.
     var problem: String? {
         switch kind {
         case .lines(let output), .objects(let output): output.problem

@@ -14,8 +14,9 @@ final class LineTerminal: QuestionAsker {
         var buffer = LineBuffer()
         var prompt = ""
         var isEnded = false
-        /// Whether the process was stopped and a shell uses the terminal, so that events are printed without
-        /// the prompt.
+        /// Whether the process was stopped and a shell uses the terminal.
+        ///
+        /// Events are then printed without the prompt.
         var isGivenBack = false
         /// Whether the process continues in the background.
         var isInBackground = false

@@ -19,8 +19,8 @@ final class PlainQuestions: QuestionAsker {
     /// The queue on which standard input is read, because reading blocks its thread.
     private let queue = DispatchQueue(label: "mynah.answers")
 
-    /// Returns `nil` unless the process is in the foreground of a terminal, with standard error and standard
-    /// input on it.
+    /// Returns `nil` unless standard input and standard error are a terminal with the process in its
+    /// foreground.
     init?(_ signals: Signals) {
         guard isatty(0) == 1, isatty(2) == 1, Keyboard.isInForeground else { return nil }
         signals.looksAfter(

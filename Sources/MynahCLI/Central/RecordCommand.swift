@@ -109,7 +109,7 @@ struct RecordCommand: StagedCommand {
             + "mynah connect \(address) --state-dir \(directory) --command forget"
     }
 
-    /// Writes the recording, and prints what it lacks.
+    /// Writes the profile made from the recording, and prints which of the device's data is missing in it.
     private func write(
         _ capture: LiveCapture, _ end: RecordSession.End, hint: String, to destination: ImportOutput
     ) throws {

@@ -13,7 +13,7 @@ enum ScanFormat: String, CaseIterable {
     case json
 }
 
-/// The output of a scan: a table, lines or objects.
+/// The output of a scan: a table, lines of text, or JSON objects.
 final class ScanOutput: CentralManagerSink {
     private enum Kind: Sendable {
         case screen(LiveScreen<ScanModel>)
@@ -27,7 +27,7 @@ final class ScanOutput: CentralManagerSink {
     private let clock: RunClock
     private let heardAny = Lock(false)
 
-    /// Makes an output; with `tellsAll`, each advertising event is reported, and not only changes.
+    /// Makes an output; if `tellsAll` is `true`, it reports every advertising event, and not only changes.
     ///
     /// `signals` are the signals of the command's own process, or `nil` if the command has none.
     init(
@@ -63,7 +63,10 @@ final class ScanOutput: CentralManagerSink {
         return .none
     }
 
-    /// Shows a warning: in the screen's title if the radio only waits, or else on standard error.
+    /// Shows a warning.
+    ///
+    /// If the radio only waits, for example for a controller, a live screen shows the warning in its title.
+    /// All other warnings go to standard error.
     func warn(_ warning: RadioWarning) {
         if warning.isWait, case .screen(let screen) = kind {
             screen.change { $0.waiting = warning.message }
@@ -106,7 +109,9 @@ final class ScanOutput: CentralManagerSink {
     /// Whether no device was received, not even one that the filter hides.
     var hasHeardNothing: Bool { heardAny.withLock { !$0 } }
 
-    /// The error that ended the output, or `nil` if there is none, or if the reader has closed the output.
+    /// The error that ended the output, or `nil` if there is none.
+    ///
+    /// If the reader has closed the output, this is no error.
     var problem: String? {
         switch kind {
         case .lines(let output, _), .objects(let output, _): output.problem

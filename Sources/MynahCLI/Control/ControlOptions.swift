@@ -56,9 +56,9 @@ struct ControlOptions: ParsableArguments {
         }
     }
 
-    /// The plan for the control API, or `nil` if there is no API.
+    /// The address, token and profile directory of the control API, or `nil` if these options turn it off.
     ///
-    /// With `isServer`, the default address is the user's socket.
+    /// If `isServer` is `true`, an API without an address in the options uses the user's default socket.
     func plan(isServer: Bool) throws(ControlError) -> ControlPlan? {
         guard let address = try address(isServer: isServer) else { return nil }
         let token = try controlTokenFile.map { path throws(ControlError) in

@@ -46,7 +46,7 @@ struct CtlAlert: CtlVerb {
         }
     }
 
-    /// The members of the notification, except for its text.
+    /// The notification as members of a JSON object, without its text.
     private var members: [JSON.Member] {
         let texts = [
             ("title", title), ("subtitle", subtitle), ("app", app), ("category", category),

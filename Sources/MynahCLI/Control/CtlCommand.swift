@@ -54,7 +54,8 @@ struct CtlOptions: ParsableArguments {
         completion: Choice.completion(of: CtlFormat.self), transform: Choice.parse)
     var format: CtlFormat?
 
-    /// Returns these options, with missing ones filled in from the options before the verb.
+    /// Returns these options; an option that is not set here is copied from `before`, the options before the
+    /// verb.
     func after(_ before: CtlOptions) -> CtlOptions {
         var options = self
         options.control = control ?? before.control
@@ -68,7 +69,7 @@ struct CtlOptions: ParsableArguments {
         try Self.client(at: control, tokenFile: controlTokenFile)
     }
 
-    /// Makes a client of the control API of a running `mynah`, which is called the instance here.
+    /// Makes a client of the control API of a running `mynah`.
     ///
     /// If `address` is `nil`, the client uses the default address.
     static func client(at address: String?, tokenFile: String?) throws(ControlError) -> ControlClient {
@@ -80,7 +81,9 @@ struct CtlOptions: ParsableArguments {
     }
 }
 
-/// A verb of `ctl`, which makes one request and prints the answer.
+/// A verb of `ctl`, which sends one request to a running `mynah` and prints the answer.
+///
+/// The running `mynah` is called the instance.
 protocol CtlVerb: AsyncParsableCommand {
     /// The command `ctl` with its options.
     var parent: CtlCommand { get }
@@ -96,7 +99,9 @@ protocol CtlVerb: AsyncParsableCommand {
     var codeOfWrongRequest: ExitCode { get }
     /// The time limit for the answer.
     var limit: Duration { get }
-    /// `true` if the verb prints events; their times are in UTC if the instance has virtual time.
+    /// Whether the verb prints events.
+    ///
+    /// The times of events are printed in UTC if the instance has virtual time.
     var printsEvents: Bool { get }
 }
 
@@ -130,7 +135,9 @@ extension CtlVerb {
         try show(response, format, clock)
     }
 
-    /// Requests the instance's clock if the text of events needs it, or else returns an empty object.
+    /// Requests the instance's clock, which determines how the times of events are printed as text.
+    ///
+    /// The result is an empty object if `format` is `json`, or if the request fails.
     static func clock(of client: ControlClient, for format: CtlFormat) async -> JSON {
         guard format == .text,
             let response = try? await client.send(Self.request("GET", "/v1/clock"), limit: .seconds(90)),
@@ -145,7 +152,9 @@ extension CtlVerb {
         return error.code == .invalidAddress ? Exit.usage : Exit.problems
     }
 
-    /// Prints the answer of an instance with this clock; throws if the answer is an error.
+    /// Prints the answer of the instance; throws if the answer is an error.
+    ///
+    /// `clock` describes the instance's clock, by which the times of events are printed.
     func show(
         _ response: ControlClient.Response, _ format: CtlFormat, _ clock: JSON = .object([])
     ) throws {
@@ -164,7 +173,9 @@ extension CtlVerb {
         show(json, format, clock)
     }
 
-    /// Prints the document in the answer of an instance with this clock.
+    /// Prints a JSON answer of the instance.
+    ///
+    /// `clock` describes the instance's clock, by which the times of events are printed.
     func show(_ json: JSON, _ format: CtlFormat, _ clock: JSON) {
         switch format {
         case .json: StandardOutput.print(json.text)
@@ -172,7 +183,7 @@ extension CtlVerb {
         }
     }
 
-    /// Makes a request with the path of a device.
+    /// Makes a request to the path of a device, followed by `rest`; `members` are those of the JSON body.
     func request(
         _ method: String, device: String, _ rest: [String] = [], _ members: [JSON.Member]? = nil
     ) -> ControlClient.Request {

@@ -43,7 +43,7 @@ struct CtlEvents: CtlVerb {
         try await follow ? print(as: format, from: client) : list(as: format, from: client)
     }
 
-    /// Prints the events so far.
+    /// Prints the events that the instance has stored so far.
     private func list(as format: CtlFormat, from client: ControlClient) async throws {
         var pages = query
         while let target = pages.target {

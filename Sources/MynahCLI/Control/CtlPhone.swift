@@ -79,7 +79,7 @@ extension CtlPhoneVerb {
 
     var within: String? { nil }
 
-    /// Makes a request for the phone, or for one of its verbs.
+    /// Makes a request to the path of the phone, followed by `verb`; `members` are those of the JSON body.
     func request(
         _ method: String, _ verb: String? = nil, _ members: [JSON.Member]? = nil
     ) -> ControlClient.Request {

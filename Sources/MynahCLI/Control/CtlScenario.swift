@@ -40,7 +40,7 @@ struct CtlScenario: CtlVerb {
         case refused(ControlClient.Response)
         /// The scenario ended, with this event.
         case ended(JSON)
-        /// The scenario has ended, but its end is no longer in the journal.
+        /// The scenario has ended, but the instance no longer stores the event of its end.
         case lost
     }
 

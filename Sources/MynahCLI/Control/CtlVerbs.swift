@@ -295,7 +295,8 @@ struct CtlVariable: CtlVerb {
             [.init("value", text ? .string(value) : Self.json(of: value))])
     }
 
-    /// The value as a JSON number if a profile would read it as a number, or else as a text.
+    /// The value as a JSON number if a profile would interpret the text as a number, or else as a JSON
+    /// string.
     static func json(of value: String) -> JSON { VariableValue(written: value)?.json ?? .string(value) }
 }
 
@@ -562,8 +563,9 @@ enum CtlHelp {
         await get("/v1/events", words).map(ControlText.askedRequests) ?? []
     }
 
-    /// The names to complete: those of the devices, or with `attributes`, those of the attributes of the
-    /// named device.
+    /// The names with which the shell can complete the command line `words`.
+    ///
+    /// These are the names of the devices or, if `attributes` is `true`, of the named device's attributes.
     private static func names(_ words: [String], attributes: Bool) async -> [String] {
         guard let answer = await get("/v1/devices", words) else { return [] }
         return attributes
@@ -571,7 +573,7 @@ enum CtlHelp {
             : ControlText.deviceNames(answer)
     }
 
-    /// Requests `target` from the instance whose address is on the command line.
+    /// Sends a GET request for `target` to the instance whose address is in the command line `words`.
     ///
     /// Returns the answer, or `nil` if there is none.
     static func get(_ target: String, _ words: [String]) async -> JSON? {
@@ -583,7 +585,9 @@ enum CtlHelp {
         return try? JSON(parsing: response.body)
     }
 
-    /// Throws if a match is invalid, or if no event can satisfy it; the message begins with `place`.
+    /// Throws if the event match in `match` is invalid, or if no event can ever satisfy it.
+    ///
+    /// The error message begins with `place`.
     static func check(match: String, of place: String = "") throws {
         do throws(EventMatch.Problem) {
             if let problem = try EventMatch(parsing: match).problem { throw problem }

@@ -42,7 +42,7 @@ struct ServeCommand: StagedCommand {
 
     @OptionGroup var timeOptions: TimeOptions
 
-    /// The error for options that cannot be combined, or `nil`.
+    /// The error for options that cannot be combined, or `nil` if these can be.
     private func misuse(of plan: RunPlan, _ radios: RadioPlan) -> String? {
         let clock = timeOptions.clock
         if clock == .fast {

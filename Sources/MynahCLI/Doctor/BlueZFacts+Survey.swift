@@ -3,13 +3,13 @@ import MynahConsole
 import MynahCore
 
 extension BlueZFacts {
-    /// Facts about bluetoothd, and the capabilities that follow from them.
+    /// Facts about bluetoothd, and the radio's capabilities that follow from them.
     struct Asked {
         var facts: BlueZFacts
         var capabilities: RadioCapabilities
     }
 
-    /// Collects facts from the system bus and bluetoothd; asks neither if `isWanted` is `false`.
+    /// Collects facts from the system bus and bluetoothd; calls neither of them if `isWanted` is `false`.
     static func asked(
         _ adapter: String?, _ files: MachineFiles, _ kernel: Fact<MachineFacts.Kernel>, isWanted: Bool
     ) async -> Asked {

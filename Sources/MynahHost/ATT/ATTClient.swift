@@ -21,19 +21,19 @@ struct ATTClient {
         case subscribedToServices(AttributeHandle)
     }
 
-    /// The parameters of a bearer: the MTU, and the client's knowledge of the server's services.
+    /// The state of a bearer: the MTU, the discovery of services, and the subscription to Service Changed.
     struct Bearer: Hashable, Sendable {
         var mtu = GATT.defaultMTU
         /// `true` after the client has sent an Exchange MTU request, which it may send only once (3.4.2.1).
         var hasExchangedMTU = false
-        /// `true` after the client has discovered services, so that later changes of them matter.
+        /// `true` after the client has discovered services, which makes it subscribe to Service Changed.
         var hasDiscovered = false
         var serviceChanged = ServiceChanged.unknown
     }
 
-    /// The parameters of the bearer.
+    /// The state of the bearer.
     ///
-    /// The MTU also applies to the server on this side, which may have negotiated it.
+    /// The server at this end of the bearer has the same MTU, and may have negotiated it.
     var bearer = Bearer()
     /// Whether the client confirms indications.
     var confirmsIndications = true
@@ -49,7 +49,7 @@ struct ATTClient {
     /// Whether a request is waiting for its response.
     var isAwaiting: Bool { asked != nil }
 
-    /// Whether a PDU with this opcode is for a client: a response, a notification or an indication.
+    /// Whether the client must handle a PDU with this opcode: a response, a notification or an indication.
     ///
     /// All other PDUs are for the server, which also answers unknown requests.
     static func takes(_ opcode: UInt8) -> Bool { ATTOpcode.isOfServer(opcode) }
@@ -72,9 +72,9 @@ struct ATTClient {
         }
     }
 
-    /// Sends the next request of the current procedure, or ends the procedure if `request` is `nil`.
+    /// Sends `request`, the next one of the current procedure, or ends the procedure if `request` is `nil`.
     ///
-    /// `before` is the bearer's state before the last step; the actions report the differences.
+    /// `before` is the bearer's state before the last step; changes of it since then are added to `actions`.
     private mutating func carryOn(_ request: [UInt8]?, from before: Bearer, _ actions: inout [Action]) {
         if bearer.mtu != before.mtu { actions.append(.mtuChanged(bearer.mtu)) }
         if bearer.serviceChanged != before.serviceChanged,
@@ -92,13 +92,13 @@ struct ATTClient {
         actions.append(.send(request))
     }
 
-    /// Queues the subscription to Service Changed after the first discovery.
+    /// Queues the procedure that finds the Service Changed characteristic and subscribes to it.
     private mutating func lookForServiceChanged() {
         bearer.serviceChanged = .unavailable
         waiting.append(QueuedProcedure(ServiceChangedSubscription(), done: { _ in }))
     }
 
-    /// Subscribes to Service Changed on a secure link, if the server refused the subscription before.
+    /// Subscribes to Service Changed again, after encryption, if the server refused that before.
     mutating func secured(into actions: inout [Action]) {
         guard !isDead, case .refused = bearer.serviceChanged else { return }
         lookForServiceChanged()
@@ -155,7 +155,7 @@ struct ATTClient {
 
     /// Handles the transaction timeout of 30 s for the request with this `transaction` number.
     ///
-    /// If the request was answered meanwhile, nothing happens.
+    /// Does nothing if the request was already answered.
     mutating func timedOut(_ number: UInt64) {
         guard isAwaiting, transaction == number else { return }
         isDead = true

@@ -28,7 +28,8 @@ struct ATTClientState: Sendable {
         if features & 1 != 0 { awareness = .unaware }
     }
 
-    /// The value of an attribute if the host has it, or `nil` if the application must provide it.
+    /// The value of an attribute if the host can answer a read of it, or `nil` if the application must
+    /// answer.
     func known(_ attribute: Attribute, _ database: AttributeDatabase) -> [UInt8]? {
         switch attribute.content {
         case .constant, .service: return attribute.constantValue

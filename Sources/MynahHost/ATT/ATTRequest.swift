@@ -105,8 +105,8 @@ package enum ATTRequest: Hashable, Sendable {
 
     /// Parses a range of handles; returns `nil` if the length is wrong.
     ///
-    /// Throws `invalidHandle`, with the starting handle, if the range starts at zero or ends before it starts
-    /// (3.4.3.1).
+    /// `restAllowed` is the allowed number of bytes after the range. Throws `invalidHandle`, with the
+    /// starting handle, if the range starts at zero or ends before it starts (3.4.3.1).
     private static func range(
         _ reader: inout ByteReader, _ opcode: UInt8, restAllowed: ClosedRange<Int>
     ) throws(Refusal) -> ClosedRange<AttributeHandle>? {

@@ -6,7 +6,9 @@ enum ATTAction: Hashable, Sendable {
     case send([UInt8])
     /// Ask the application for a value from an offset on, and pass its answer to `answered`.
     case read(AttributeKey, offset: Int)
-    /// Write values of the application, and pass its answer to `answered` if the client wants a response.
+    /// Ask the application to write these parts of values.
+    ///
+    /// If the client wants a response, the application's answer must be passed to `answered`.
     case write([WriteRequest.Part], wantsResponse: Bool)
     /// Check the signature of a signed write command, and write the value if it is valid.
     ///
@@ -250,7 +252,7 @@ struct ATTServer: Sendable {
         return [response, .mtuChanged(new)]
     }
 
-    /// Adopts the MTU that the client on this side of the bearer has negotiated.
+    /// Adopts the MTU that the client at this end of the bearer has negotiated.
     mutating func agreed(on mtu: Int) {
         self.mtu = max(GATT.defaultMTU, mtu)
     }

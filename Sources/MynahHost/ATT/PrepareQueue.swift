@@ -9,7 +9,7 @@ struct PrepareQueue: Sendable {
         var value: [UInt8]
     }
 
-    /// The combined prepared writes to one of the host's own attributes.
+    /// The value that prepared writes give to one of the host's own attributes.
     struct OwnWrite: Hashable {
         var handle: AttributeHandle
         var value: [UInt8]
@@ -26,7 +26,7 @@ struct PrepareQueue: Sendable {
         entries.append(entry)
     }
 
-    /// The combined writes to the application's values and to the host's own attributes.
+    /// The writes that the queue makes to the application's values and to the host's own attributes.
     ///
     /// Throws if one of the writes is not allowed.
     func writes(
@@ -67,7 +67,8 @@ struct PrepareQueue: Sendable {
         return (parts, own)
     }
 
-    /// Applies a part to the value of a host's own attribute; throws if it would exceed the value's length.
+    /// Writes a part of the value of one of the host's own attributes; throws if the part exceeds the value's
+    /// length.
     private static func add(
         _ entry: Entry, to own: inout [OwnWrite], _ current: [UInt8]
     ) throws(ATTServer.Denial) {

@@ -112,8 +112,10 @@ struct BringUp {
         step = afterBuffers
     }
 
-    /// The step after the buffer sizes were read: the host suggests a data length if the controller supports
-    /// LE Data Packet Length Extension, feature bit 5 (Vol 6, Part B, 4.6).
+    /// The step after the buffer sizes were read.
+    ///
+    /// The host suggests a data length if the controller supports LE Data Packet Length Extension, feature
+    /// bit 5 (Vol 6, Part B, 4.6).
     private var afterBuffers: Step { features[0] & 0x20 != 0 ? .suggestDataLength : .readAddress }
 
     private mutating func refused(_ status: HCIStatus) throws(Failure) {
@@ -132,8 +134,10 @@ enum EventMask {
     /// All events of the default mask, and LE Meta (Core Specification, Vol 4, Part E, 7.3.1).
     static let host: [UInt8] = [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D]
 
-    /// The LE events to enable (7.8.1): those of every controller; with extended commands, also extended
-    /// advertising reports, periodic advertising and the end of a scan.
+    /// The LE events to enable (7.8.1).
+    ///
+    /// With extended commands, these include extended advertising reports, periodic advertising and the end
+    /// of a scan.
     static func le(isExtended: Bool) -> [UInt8] {
         [0x7F, isExtended ? 0xF6 : 0x06, isExtended ? 0x01 : 0, 0, 0, 0, 0, 0]
     }

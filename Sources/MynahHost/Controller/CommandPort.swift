@@ -35,10 +35,10 @@ struct CommandPort<Sender: Sendable>: Sendable {
         return entry.command
     }
 
-    /// Removes and returns the command that the controller answered; returns `nil` if this queue did not send
-    /// it.
+    /// Handles an answer of the controller, and returns the command that it answers.
     ///
-    /// `credits` is the number of further commands that the controller accepts (Num_HCI_Command_Packets).
+    /// Returns `nil` if this queue did not send the command. `credits` is the number of further commands that
+    /// the controller accepts (Num_HCI_Command_Packets).
     mutating func answered(_ opcode: HCIOpcode, credits: Int) -> Entry? {
         self.credits = credits
         guard let index = sent.firstIndex(where: { $0.command.opcode == opcode }) else { return nil }

@@ -31,7 +31,7 @@ struct Connector {
     struct Failure: Hashable {
         var numbers: [UInt64]
         var status: HCIStatus
-        /// The step that the controller refused, or `nil` if the attempt failed.
+        /// The step that the controller refused, or `nil` if the attempt to connect began and failed.
         var step: Step?
     }
 
@@ -43,7 +43,7 @@ struct Connector {
         ///
         /// `done` is the number of addresses in the list, or `nil` before the list is cleared.
         case filling([DeviceAddress], done: Int?)
-        /// The command to initiate was sent, and is not answered yet.
+        /// The command to initiate was sent to the controller, which has not answered it yet.
         case asked([DeviceAddress])
         case initiating([DeviceAddress])
         /// The command to cancel was sent, and the controller has not reported the end of the attempt yet.
@@ -82,19 +82,19 @@ struct Connector {
         return lastNumber
     }
 
-    /// Adds a request again after its connection was lost before the peripheral sent anything.
+    /// Adds a request again, because its connection was lost before the peripheral sent anything.
     mutating func wantAgain(_ request: Request) {
         requests.append(request)
     }
 
-    /// Withdraws a request; returns `false` if it was no longer open.
+    /// Withdraws a request; returns `false` if there is no such request any longer.
     mutating func giveUp(_ number: UInt64) -> Bool {
         guard let index = requests.firstIndex(where: { $0.number == number }) else { return false }
         requests.remove(at: index)
         return true
     }
 
-    /// Sets the address with which a peripheral advertises; `nil` means its identity address.
+    /// Sets the address with which the peripheral of a request advertises; `nil` means its identity address.
     mutating func moved(_ address: DeviceAddress, to onAir: DeviceAddress?) {
         for index in requests.indices where requests[index].address == address {
             requests[index].onAir = onAir ?? address
@@ -138,7 +138,7 @@ struct Connector {
 
     /// Removes and returns the request for a device that is connected now, or `nil` if there is none.
     ///
-    /// The link may have been made by the device itself.
+    /// The device itself may have connected, as a central.
     mutating func fulfil(_ address: DeviceAddress) -> Request? {
         guard let index = requests.firstIndex(where: { $0.address == address || $0.onAir == address }) else {
             return nil
@@ -146,10 +146,10 @@ struct Connector {
         return requests.remove(at: index)
     }
 
-    /// Handles the end of an attempt without a connection; returns the failed requests, or `nil` if none
-    /// failed.
+    /// Handles the end of an attempt to connect, without a connection.
     ///
-    /// No request fails if the attempt was cancelled.
+    /// Returns the requests that failed because of it, or `nil` if there are none. If the attempt was
+    /// cancelled, no request fails.
     mutating func attemptEnded(_ status: HCIStatus) -> Failure? {
         defer { if controller != .absent { controller = .idle } }
         switch controller {

@@ -34,10 +34,11 @@ struct ControllerProfile: Hashable {
     /// The chosen kind of commands, or `nil` before the first such command.
     private(set) var style: CommandStyle?
 
-    /// Returns the kind of commands to use; the first call decides until the next reset.
+    /// Returns the kind of commands to use, which the first call after a reset determines.
     ///
-    /// A central receives more with the extended commands, and several advertising sets need them. A
-    /// peripheral with one legacy set gains nothing from them, and every controller has the legacy commands.
+    /// The kind is `extended` if that call prefers it and the controller has the extended commands. A central
+    /// receives more with these commands, and several advertising sets need them. A peripheral with one
+    /// legacy set gains nothing from them.
     mutating func style(prefersExtended: Bool) -> CommandStyle {
         if let style { return style }
         let chosen: CommandStyle = hasExtendedCommands && prefersExtended ? .extended : .legacy

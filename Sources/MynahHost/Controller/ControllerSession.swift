@@ -2,12 +2,12 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The host's requests to its controller, from the controller's reset to its loss and recovery.
+/// Makes a controller carry out the host's requests.
 ///
 /// This state machine has no I/O: its driver sends the commands that it returns, and passes the controller's
 /// events to it. It owns the command queue and the machines that use the queue: bring-up, own address,
-/// advertiser, scanner and connector. After the loss of a controller, the requests remain, and the
-/// controller's state is discarded.
+/// advertiser, scanner and connector. When a controller is lost, its state is discarded, and requests for
+/// connections fail. Requests for advertising and scanning remain for the next controller.
 struct ControllerSession: Sendable {
     /// The part of the host that sent a command and handles its result.
     enum Sender: Hashable, Sendable {
@@ -21,7 +21,7 @@ struct ControllerSession: Sendable {
         case call(UInt64)
         /// A command about a link; when the result comes, another link may have the same handle.
         case link(LinkCommand, handle: ConnectionHandle, Peer.ID)
-        /// No part of the host: a refusal is only logged.
+        /// No part of the host handles the result; a refusal is only logged.
         case nobody
     }
 
@@ -51,7 +51,7 @@ struct ControllerSession: Sendable {
         case bringUpFailed(RadioError)
         /// The own address on the air has changed.
         case addressChanged(DeviceAddress)
-        /// The advertiser or the scanner, whichever is given, has no unanswered command.
+        /// The given part of the host, which is the advertiser or the scanner, has no unanswered command.
         case settled(Sender)
         case connectionsFailed([UInt64], RadioError)
         case answered(call: UInt64, Result<[UInt8], RadioError>)
@@ -104,6 +104,7 @@ struct ControllerSession: Sendable {
     /// Selects the extended commands.
     ///
     /// Throws `advertisementRefused` if the controller has none, or if legacy commands were already sent.
+    /// `need` is the feature that requires extended commands, for the error message.
     mutating func useExtendedCommands(for need: String) throws(RadioError) {
         prefersExtendedCommands = true
         let problem: String
@@ -148,8 +149,9 @@ struct ControllerSession: Sendable {
         actions.append(.settled(.scanner))
     }
 
-    /// Stops advertising, scanning and initiating, although they are still requested, before the controller
-    /// is reset.
+    /// Stops advertising, scanning and initiating before the controller is reset.
+    ///
+    /// The requests for advertising and scanning remain for the next bring-up.
     mutating func turnOff(at now: Duration, _ actions: inout [Action]) {
         isTurningOff = true
         hold()
@@ -162,8 +164,10 @@ struct ControllerSession: Sendable {
         connector.hold()
     }
 
-    /// Chooses the own address; the bring-up fails with `unsupported` if the controller cannot have the
-    /// address that the policy requires.
+    /// Chooses the own address, and continues the bring-up.
+    ///
+    /// The bring-up fails with `unsupported` if the controller cannot have the address that the policy
+    /// requires.
     mutating func choose(
         _ source: OwnAddress.Source, at now: Duration, _ actions: inout [Action]
     ) {
@@ -313,7 +317,7 @@ struct ControllerSession: Sendable {
         return result
     }
 
-    /// Stores the reports of the sets of an advertisement, without sending anything to the controller.
+    /// Stores the reports of the sets that an advertising request has put on the air; sends nothing.
     mutating func announce(_ reports: [AdvertisingReport], of number: HostAdvertisingSets.Number) {
         advertiser.announce(reports, of: number)
     }
@@ -321,8 +325,9 @@ struct ControllerSession: Sendable {
     /// Whether connectable sets are off because as many centrals as allowed are connected.
     var isFull: Bool { advertiser.largestCentralCount.map { centralCount >= $0 } ?? false }
 
-    /// The last report of the advertisement, without sets that are off because of the centrals, or `nil` if
-    /// nothing was reported to be on the air.
+    /// The stored report of the advertisement, or `nil` if none is stored.
+    ///
+    /// If as many centrals as allowed are connected, the connectable sets are left out.
     var announced: AdvertisingReport? {
         guard let report = advertiser.announced, isFull else { return advertiser.announced }
         var first = report
@@ -342,14 +347,14 @@ struct ControllerSession: Sendable {
         return changed
     }
 
-    /// Updates the own address in the report of the current advertisement.
+    /// Updates the own address in the stored report of the advertisement.
     mutating func announceAddress() {
         advertiser.announceAddress()
     }
 
-    /// Returns the error that stopped the reported advertisement, or `nil` if there is none.
+    /// Returns the error because of which the advertisement with the stored report is no longer on the air.
     ///
-    /// Each error is returned only once.
+    /// The result is `nil` if there is no such error, or if it was returned before.
     mutating func takeLostAnnouncement() -> RadioError? {
         advertiser.takeLostAnnouncement().map { refusal($0.step.purpose, $0.status, .advertisementRefused) }
     }
@@ -373,7 +378,10 @@ struct ControllerSession: Sendable {
     /// Sets the number of connected centrals at which advertising stops, or `nil` for no limit.
     mutating func setLargestCentralCount(_ count: Int?) { advertiser.largestCentralCount = count }
 
-    /// Handles the end of a link; `role` is this side's role, or `nil` if the link was never reported.
+    /// Handles the end of a link.
+    ///
+    /// `role` is this side's role on the link, or `nil` if the controller never reported the link's
+    /// beginning.
     mutating func linkEnded(_ role: LEConnection.Role?, at now: Duration, _ actions: inout [Action]) {
         if role == .peripheral { centralCount = max(0, centralCount - 1) }
         advertiser.linkEnded(role)
@@ -516,7 +524,7 @@ extension HCICommand {
 }
 
 extension HCIStatus {
-    /// Whether this error of a connection attempt is temporary, so that a later attempt may succeed.
+    /// Whether this error of a connection attempt is temporary, so that another attempt may succeed.
     var isForNow: Bool {
         [.limitedResources, .memoryCapacityExceeded, .commandDisallowed, .connectionAlreadyExists].contains(
             self)

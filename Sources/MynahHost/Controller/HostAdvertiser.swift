@@ -23,7 +23,8 @@ struct HostAdvertiser {
         /// The Advertising SID of an extended set, 0 to 15.
         var identifier: UInt8 = 0
 
-        /// The maximum length of the advertising data, or `nil` if a set with these parameters has no data.
+        /// The maximum length of the advertising data, or `nil` if a set with these parameters cannot have
+        /// any.
         var dataCapacity: Int? {
             if extended == nil { return ExactAdvertisement.legacyCapacity }
             return isScannable ? nil : ExactAdvertisement.extendedCapacity
@@ -107,7 +108,7 @@ struct HostAdvertiser {
         }
     }
 
-    /// The result of a request after its last step.
+    /// The result of a request for advertising.
     enum Verdict: Hashable {
         case onAir
         /// The controller cannot advertise during a connection; the host tries again when a link ends.
@@ -170,7 +171,7 @@ struct HostAdvertiser {
 
     private struct Exchange: Hashable {
         var step: Step
-        /// The number of the request that the step belongs to, or `nil` if there is none.
+        /// The number of the request for which the step was taken, or `nil` if there was none.
         var number: UInt64?
         /// Whether a link began or ended during the step, so that the controller's state afterwards is
         /// uncertain.
@@ -223,7 +224,7 @@ struct HostAdvertiser {
         else { return nil }
         return (parameters.interval.lowerBound, data.count)
     }
-    /// The report of the request that was last reported as on the air, or `nil` if there is none.
+    /// The report that `announce` stored for the current request, or `nil` if there is none.
     var announced: AdvertisingReport? { announcement?.report }
 
     /// A machine for another advertising set of the same controller, with the same address, links and limits.
@@ -250,7 +251,7 @@ struct HostAdvertiser {
         announcement = nil
     }
 
-    /// Stores the report of a request, unless a later request has replaced it.
+    /// Stores the report of a request that is on the air, unless a later request has replaced it.
     mutating func announce(_ report: AdvertisingReport, of number: UInt64) {
         if request?.number == number { announcement = (number, report) }
     }
@@ -261,7 +262,8 @@ struct HostAdvertiser {
         announcement?.report.address = current
     }
 
-    /// Returns the refused step because of which the reported advertisement is no longer on the air.
+    /// Returns the refused step because of which the advertising with the stored report is no longer on the
+    /// air.
     ///
     /// The result is `nil` if there is no such step, or if it was returned before.
     mutating func takeLostAnnouncement() -> (step: Step, status: HCIStatus)? {
@@ -315,10 +317,10 @@ struct HostAdvertiser {
         (links, centrals) = (0, 0)
     }
 
-    /// Handles the beginning of a link.
+    /// Handles the beginning of a link, on which this side has the given role.
     ///
-    /// If a central connected to this set, the controller has stopped advertising it (Vol 6, Part B,
-    /// 4.4.2.4).
+    /// `isOfSet` is `true` if a central may have connected to this set. The controller has then stopped
+    /// advertising the set (Vol 6, Part B, 4.4.2.4).
     mutating func linkBegan(_ role: LEConnection.Role, isOfSet: Bool = true) {
         links += 1
         if role == .peripheral { centrals += 1 }
@@ -333,7 +335,7 @@ struct HostAdvertiser {
 
     /// Handles the end of a link, after which the controller may be able to advertise again.
     ///
-    /// `role` is the role of this side, or `nil` if the link was never reported.
+    /// `role` is the role of this side, or `nil` if the controller never reported the link's beginning.
     mutating func linkEnded(_ role: LEConnection.Role?) {
         links = max(0, links - 1)
         if role == .peripheral { centrals = max(0, centrals - 1) }
@@ -505,7 +507,7 @@ struct HostAdvertiser {
 }
 
 extension HostAdvertiser.Held {
-    /// Whether periodic advertising has to be disabled first, before it can change to what is requested.
+    /// Whether periodic advertising must be disabled before it can be changed to `periodic`.
     ///
     /// While it is enabled, only data that fits in one command can be set (7.8.62).
     fileprivate func needsPause(for periodic: HostAdvertiser.Periodic?) -> Bool {
@@ -514,7 +516,7 @@ extension HostAdvertiser.Held {
         return periodicInterval != periodic.interval || isLong && periodicData.whole != periodic.data
     }
 
-    /// Returns the next step to the requested periodic advertising, or `nil` if there is nothing to do.
+    /// Returns the next step that changes the periodic advertising as requested, or `nil` if no step is left.
     fileprivate func change(to periodic: HostAdvertiser.Periodic) -> HostAdvertiser.Step? {
         if periodicInterval != periodic.interval { return .setPeriodicParameters(periodic.interval) }
         if periodicData.whole != periodic.data {

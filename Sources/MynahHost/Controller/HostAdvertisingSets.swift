@@ -8,7 +8,8 @@ import MynahHCI
 /// A set keeps its handle and its identifier while other sets are switched off and on.
 struct HostAdvertisingSets {
     private var machines = [HostAdvertiser()]
-    /// The name of the set of each machine, or `nil` if the machine had no set yet.
+    /// The name of the set of each `HostAdvertiser`, by handle, or `nil` for the first one before it has a
+    /// set.
     private var names: [String?] = [nil]
     /// The identifiers (Advertising SID) of the extended sets, by name.
     private var identifiers: [String: UInt8] = [:]
@@ -39,7 +40,7 @@ struct HostAdvertisingSets {
     var isQuiet: Bool { machines.allSatisfy(\.isQuiet) }
     /// The advertising interval, in units of 0.625 ms, and the data length of each set on the air.
     var sent: [(interval: UInt16, dataLength: Int)] { machines.compactMap(\.sent) }
-    /// The combined report of the sets that were reported as on the air, or `nil` if none was.
+    /// The combined report of the sets for which `announce` stored one, or `nil` if there is none.
     var announced: AdvertisingReport? {
         // In the order of the request, which may differ from that of the handles.
         let reports = order.compactMap { machines[$0].announced }
@@ -64,8 +65,9 @@ struct HostAdvertisingSets {
 
     /// Returns the handles of the sets with these names.
     ///
-    /// A set gets the handle that it had before. A new set gets the handle of a set that is not requested any
-    /// longer, because controllers have few sets, or else the next one.
+    /// A set gets the handle that it had before. A new set gets the handle of a set that is no longer
+    /// requested or, if there is none, the next handle. Controllers have few sets, so few handles must be
+    /// used.
     private mutating func handles(of wanted: [String]) -> [Int] {
         var handles = wanted.map { name in names.firstIndex(of: name) }
         for (place, name) in wanted.enumerated() where handles[place] == nil {
@@ -81,7 +83,9 @@ struct HostAdvertisingSets {
         return handles.compactMap(\.self)
     }
 
-    /// Gives each of these extended sets an identifier, which is unique among the first 16 of them.
+    /// Gives each of the extended sets with these names an identifier (Advertising SID).
+    ///
+    /// Up to 16 sets have different identifiers.
     private mutating func identify(_ wanted: [String]) {
         for name in wanted where identifiers[name] == nil {
             let used = Set(wanted.compactMap { identifiers[$0] })
@@ -95,7 +99,8 @@ struct HostAdvertisingSets {
         for index in machines.indices { machines[index].stop() }
     }
 
-    /// Stores the reports of the sets of a request, unless a later request has replaced it.
+    /// Stores the reports of the sets of a request that is on the air, unless a later request has replaced
+    /// it.
     mutating func announce(_ reports: [AdvertisingReport], of number: Number) {
         for (set, report) in zip(number.ofSets, reports) {
             machines[set.handle].announce(report, of: set.number)
@@ -181,7 +186,7 @@ struct HostAdvertisingSets {
 
     /// Handles the end of a link.
     ///
-    /// `role` is the role of this side, or `nil` if the link was never reported.
+    /// `role` is the role of this side, or `nil` if the controller never reported the link's beginning.
     mutating func linkEnded(_ role: LEConnection.Role?) {
         for index in machines.indices { machines[index].linkEnded(role) }
     }

@@ -3,6 +3,9 @@ import MynahHCI
 
 /// Makes a controller scan as the host requests.
 ///
+/// The host can also follow the addresses of bonded peripherals. Without another request, the controller then
+/// scans with a small window, in order to receive the new private addresses of these peripherals.
+///
 /// This state machine has no I/O. Its driver gets a step from `next()`, sends it, and passes the result to
 /// `finished`, one step at a time.
 struct HostScanner {
@@ -45,9 +48,9 @@ struct HostScanner {
     private var controller = Controller.absent
     private var request: Goal?
     private var follows = false
-    /// Whether the controller refused to scan for the addresses of bonded peripherals.
+    /// Whether the controller refused the scan that follows the addresses of bonded peripherals.
     ///
-    /// The scan is tried again only after the next request for it.
+    /// The scan is tried again only after the host has stopped following, or after the next bring-up.
     private var refusedToFollow = false
     private var underWay: Exchange?
     private var isHeld = false
@@ -66,7 +69,7 @@ struct HostScanner {
     // Not inlined: Swift 6.3.1 stops with "Found ownership error" if an async function reads it, when it is
     // optimised.
     @inline(never) var number: UInt64? { request?.number }
-    /// Whether the host watches advertising reports for new addresses of bonded peripherals.
+    /// Whether the host follows the addresses of bonded peripherals.
     var isFollowing: Bool { follows }
     /// The options of the controller's current scan, or `nil` if it does not scan.
     var scanning: ScanOptions? {
@@ -95,9 +98,9 @@ struct HostScanner {
         request = nil
     }
 
-    /// Requests or ends a scan with a small window for the new private addresses of bonded peripherals.
+    /// Starts or stops following the addresses of bonded peripherals.
     ///
-    /// The scan is needed to connect to such a peripheral, whose address is unknown until it advertises.
+    /// This is needed to connect to such a peripheral, whose private address is unknown until it advertises.
     mutating func follow(_ isWanted: Bool) {
         if follows != isWanted { refusedToFollow = false }
         follows = isWanted

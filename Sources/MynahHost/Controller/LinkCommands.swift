@@ -39,7 +39,8 @@ extension HCICommand {
         return HCICommand(.leRemoteConnectionParameterRequestReply, parameters(handle, range))
     }
 
-    /// The handle and the connection parameters, with no limits on the length of connection events.
+    /// The bytes of the handle and the connection parameters, without limits on the length of connection
+    /// events.
     private static func parameters(_ handle: ConnectionHandle, _ range: ConnectionParameterRange) -> [UInt8] {
         var writer = ByteWriter(capacity: 14)
         writer.write(handle)

@@ -22,12 +22,13 @@ struct OwnAddress {
     private enum Stage {
         /// No address is chosen.
         case none
-        /// The first address is to be set; nothing is on the air yet.
+        /// The first address must be set before anything is on the air; `isSent` is `true` if the command was
+        /// sent.
         case first(DeviceAddress, isSent: Bool)
         case settled
         /// A new address waits until the controller does not advertise, scan or initiate.
         ///
-        /// The rotation is the one that generated the address.
+        /// The rotation has generated the address, and replaces the current rotation after the change.
         case waiting(AddressRotation, DeviceAddress)
         case setting(AddressRotation, DeviceAddress)
     }

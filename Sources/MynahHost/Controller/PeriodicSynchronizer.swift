@@ -2,7 +2,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Synchronizes a controller to the periodic advertising that a scan finds, one train at a time.
+/// Synchronizes a controller to the periodic advertising trains that a scan finds, one after the other.
 ///
 /// This state machine does no I/O. Its driver asks `next()` for a step, carries it out, and reports the
 /// answer with `finished`, one step at a time.
@@ -32,20 +32,21 @@ struct PeriodicSynchronizer {
     /// The train that the controller looks for, or `nil` if there is none.
     private var pending: Train?
     private var isCancelling = false
-    /// The number of advertisements of other trains since the host asked for the pending train.
+    /// The number of advertisements of other trains since the controller began to look for the pending train.
     private var others = 0
     private var trains = SortedMap<UInt16, Train>()
-    /// The incomplete reports, by handle.
+    /// The data of incomplete reports, by the train's handle.
     private var pieces: [UInt16: [UInt8]] = [:]
     private var underWay: Step?
 
-    /// Sets whether the scan synchronizes to periodic advertising; if not, all trains end.
+    /// Sets whether the scan synchronizes to periodic advertising; if not, existing synchronizations are
+    /// ended.
     mutating func want(_ isWanted: Bool) {
         self.isWanted = isWanted
         if !isWanted { queue = [] }
     }
 
-    /// Notes an advertisement with the information about a train.
+    /// Handles an advertisement that contains the information about a train.
     mutating func heard(_ train: Train) {
         guard isWanted, !trains.indices.contains(where: { trains[at: $0] == train }) else { return }
         if let pending, pending != train { others += 1 }
@@ -102,7 +103,7 @@ struct PeriodicSynchronizer {
         }
     }
 
-    /// Handles the end of a request: the controller receives the train, or does not look for it any longer.
+    /// Handles the end of the search for a train, which was found, not found or cancelled.
     private mutating func established(_ status: HCIStatus, _ sync: LEPeriodicSync) {
         let train = pending ?? Train(address: sync.address, set: sync.set)
         (pending, isCancelling) = (nil, false)

@@ -5,14 +5,14 @@ struct SetAddresses {
     private var own: [String: DeviceAddress] = [:]
     /// The rotations of the sets with a resolvable private address, by the name of the set.
     private var rotations: [String: AddressRotation] = [:]
-    /// Makes the rotation of a set's resolvable private addresses, which begins at the given time.
+    /// Returns the rotation that generates a set's resolvable private addresses from the given time on.
     var makeRotation: (Duration) -> AddressRotation? = { _ in nil }
-    /// Makes a new static random address.
+    /// Returns a new static random address.
     var makeStatic: () -> DeviceAddress? = { nil }
 
-    /// Returns the kind of address for a set.
+    /// Returns the address with which a set is to be advertised.
     ///
-    /// A set's own random address is stored by the name of the set.
+    /// If the set has an address of its own, the address is stored by the name of the set.
     mutating func address(of set: Advertisement, at now: Duration) -> HostAdvertiser.Address {
         switch set.address {
         case nil: return .ofDevice

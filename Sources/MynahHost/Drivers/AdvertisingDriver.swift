@@ -10,10 +10,11 @@ final class AdvertisingDriver {
     private let timer: HostTimer
     private let sinks: RadioSinks
     private let controller: ControllerDriver
-    /// Whether the last report was that the device takes no more centrals.
+    /// Whether as many centrals as allowed were connected when the advertising was last reported.
     private var toldFull = false
-    /// The request that was reported to wait for the end of a link, or `nil` if none was since the last one
-    /// that was advertised.
+    /// The last request that waits for the end of a link, or `nil` if no request waits.
+    ///
+    /// Only the first request that waits causes a warning.
     private var waiting: HostAdvertisingSets.Number?
     /// The addresses of advertising sets that do not use the device's address.
     var setAddresses = SetAddresses()
@@ -29,7 +30,7 @@ final class AdvertisingDriver {
         self.controller = controller
     }
 
-    /// Forgets the addresses of sets, and the last request.
+    /// Discards the addresses of sets, and the last request.
     func reset() {
         setAddresses.reset()
         sets = []
@@ -117,7 +118,7 @@ final class AdvertisingDriver {
         if let report = controller.session.announced { sinks.tell(.advertisingChanged(report)) }
     }
 
-    /// Reports advertising that is off, or on again, because of the number of connected centrals.
+    /// Reports that connectable advertising is off, or on again, because of the number of connected centrals.
     func centralsChanged() {
         if controller.session.isFull != toldFull { addressChanged() }
     }

@@ -28,7 +28,9 @@ enum ControllerAction {
     case stopWaitingForEnd
     /// The controller and all links are lost; waiting calls fail with this error.
     case lost(RadioError)
-    /// Report to the sinks that there is room to send again, after the new Bluetooth state was reported.
+    /// Report to the `RadioSink` and the `CentralSink` that there is room to send again.
+    ///
+    /// The new Bluetooth state was reported before.
     case reportRoom
 }
 

@@ -5,7 +5,7 @@ import MynahSupport
 
 /// Drives the controller through its transport, and searches for a lost controller.
 ///
-/// The driver does not know the other drivers: it returns received packets to its owner, and requests
+/// The driver has no reference to the other drivers: it returns received packets to its owner, and requests
 /// everything else by actions. It is confined to the radio's executor.
 final class ControllerDriver {
     private typealias Answer = CheckedContinuation<Result<[UInt8], RadioError>, Never>
@@ -59,7 +59,7 @@ final class ControllerDriver {
     /// The own address used on the air, or `nil` if none is set.
     var ownAddress: DeviceAddress? { session.address.current }
 
-    /// The error of calls that need a running controller.
+    /// The error for calls that need a running controller: Bluetooth is off, or else the given message.
     func unavailable(_ message: String = "the radio is not running") -> RadioError {
         isOff
             ? RadioError(.poweredOff, "Bluetooth is off", remedy: "turn it on")
@@ -139,7 +139,7 @@ final class ControllerDriver {
         endBringUp(.failure(Self.stopped))
     }
 
-    /// Replaces the state of the controller after the links have ended; the epoch continues.
+    /// Discards the state of the controller after the links have ended, but keeps `epoch`.
     func reset() {
         session = Self.session(environment.options)
         lastLoss = nil
@@ -155,7 +155,7 @@ final class ControllerDriver {
         stage = .off(isOpen: false)
     }
 
-    /// Treats a controller that did not answer a command in time as lost.
+    /// Handles the controller's failure to answer a command in time: the controller counts as lost.
     func loseSilent() {
         let options = environment.options
         let message = "\(options.controller) did not answer within \(options.commandTimeout.text)"
@@ -170,8 +170,9 @@ final class ControllerDriver {
         if isRunning { lose(RadioError(.lost, message)) }
     }
 
-    /// Handles the loss of the controller; waiting calls fail with `callError`, or with `error` if that is
-    /// `nil`.
+    /// Handles the loss of the controller.
+    ///
+    /// Waiting calls fail with `callError` or, if that is `nil`, with `error`.
     private func lose(_ error: RadioError, _ callError: RadioError? = nil) {
         guard isAttached else { return }
         let callError = callError ?? error
@@ -197,7 +198,8 @@ final class ControllerDriver {
     /// Handles the closing of the transport from another thread, after which the radio stops.
     func closed() { lose(session.loss()) }
 
-    /// Tries to bring up a lost controller until it succeeds; returns `false` if the search was ended.
+    /// Tries to bring up a lost controller until that succeeds; returns `false` if the radio ended the
+    /// search.
     func recover() async -> Bool {
         var pause = environment.options.recoveryPause
         while !Task.isCancelled, stage == .lost {
@@ -233,7 +235,7 @@ final class ControllerDriver {
 
     /// Resets the controller after its links have ended.
     ///
-    /// With `isSilent`, the new Bluetooth state is not reported.
+    /// If `isSilent` is `true`, the new Bluetooth state is not reported.
     func finishTurningOff(isSilent: Bool) async throws(RadioError) {
         let isReset = (try? await command(HCICommand(.reset), "turning it off")) != nil
         guard stage == .turningOff else { throw Self.stopped }
@@ -279,8 +281,8 @@ final class ControllerDriver {
 
     /// Handles a packet of the transport that was opened with this epoch number.
     ///
-    /// The result is the packet if another driver must handle it. `channel` returns the L2CAP channel of a
-    /// link's incomplete PDU, for the trace of a continuing packet.
+    /// The result is the packet if another driver must handle it. For the log, `channel` returns the L2CAP
+    /// channel of a link's incomplete PDU, to which a continuing packet belongs.
     func receive(
         _ packet: H4Packet, _ epoch: Int, continuing channel: (ConnectionHandle) -> UInt16?
     ) -> ReceivedPacket? {
@@ -363,7 +365,8 @@ final class ControllerDriver {
 
     /// Sends a packet to the controller.
     ///
-    /// `channel` returns the L2CAP channel of a link's incomplete PDU, for the trace of a continuing packet.
+    /// For the log, `channel` returns the L2CAP channel of a link's incomplete PDU, to which a continuing
+    /// packet belongs.
     func transmit(_ packet: H4Packet, continuing channel: (ConnectionHandle) -> UInt16? = { _ in nil }) {
         logger.trace("sent", packet, channel)
         environment.transport.send(packet)

@@ -4,9 +4,9 @@ enum ControllerStage: Hashable {
     /// The controller is being brought up for the first time.
     case starting
     case running
-    /// The controller is lost; the next attempt to bring it up will follow.
+    /// The controller is lost, and the next attempt to bring it up has not begun.
     case lost
-    /// The lost controller is being opened and brought up again.
+    /// The transport of the lost controller is being opened, or the controller is being brought up again.
     case recovering
     /// The links are being ended before the controller is reset.
     case turningOff

@@ -16,7 +16,8 @@ final class GenericAccess {
     /// A request for a connection, which becomes invalid when the controller is stopped.
     struct Request: Sendable {
         fileprivate var number: UInt64
-        /// The controller's epoch, which differs for a later request with the same number.
+        /// The controller's `epoch` at the time of the request, because a later request may have the same
+        /// number.
         fileprivate var epoch: Int
         fileprivate var address: DeviceAddress
         fileprivate var overdue: RadioError
@@ -61,8 +62,9 @@ final class GenericAccess {
         await controller.settled(.advertiser)
     }
 
-    /// Continues advertising and scanning on a controller that was recovered or turned on, and reports the
-    /// new state.
+    /// Continues advertising and scanning on a controller that was recovered or turned on.
+    ///
+    /// Reports the new state of the radio. If `afterLoss` is `true`, also reports the recovery.
     func goOn(afterLoss: Bool = false) async {
         let scan = controller.session.scanner.number
         controller.change { _, _, _ in }
@@ -137,7 +139,8 @@ final class GenericAccess {
         }
     }
 
-    /// Handles a report of periodic advertising, and passes the data on when it is complete.
+    /// Handles a report of periodic advertising, and reports the data to the `CentralSink` when it is
+    /// complete.
     func hear(_ report: LEPeriodicReport, _ bonds: BondStore) {
         let received = controller.drive { $0.synchronize(at: $1, &$2) { $0.received(report) } }
         guard let (train, data) = received else { return }
@@ -225,7 +228,7 @@ final class GenericAccess {
         return request
     }
 
-    /// Requests a connection again that was lost before the peripheral sent anything.
+    /// Makes a connection request again, because its link was lost before the peripheral sent anything.
     func connectAgain(_ request: Connector.Request, _ bonds: BondStore) {
         controller.change { _, _, connector in connector.wantAgain(request) }
         follow(bonds)
@@ -237,7 +240,7 @@ final class GenericAccess {
         follow(bonds)
     }
 
-    /// Ends a request with a peer or an error.
+    /// Ends the connection request with this number: the waiting call returns the peer, or throws the error.
     func ended(_ number: UInt64, _ result: Result<Peer, RadioError>) {
         timer[.connect(number)] = nil
         connections.removeValue(forKey: number)?.continuation.resume(returning: result)

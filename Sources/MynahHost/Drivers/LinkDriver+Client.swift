@@ -22,7 +22,9 @@ extension LinkDriver {
         (try? acl.table.handle(of: peer)).map { client.hasRoom(on: $0, &acl.outbound) } ?? false
     }
 
-    /// Writes with a command; returns `false` if the link has no room, and `readyToWrite` is reported later.
+    /// Writes with a command.
+    ///
+    /// Returns `false` if the link has no room; `readyToWrite` is then reported later.
     func write(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {

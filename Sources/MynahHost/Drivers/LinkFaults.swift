@@ -18,9 +18,9 @@ final class LinkFaults {
     private var held: [Peer.ID: [UInt8]] = [:]
     /// The centrals whose requests are never answered again.
     private var silent: Set<Peer.ID> = []
-    /// Bonds that a fault deleted.
+    /// Bonds that a fault deleted, and whose peers are to be disconnected.
     ///
-    /// A peer that starts encryption with such a key is disconnected.
+    /// A peer is disconnected when it starts encryption with the key of such a bond.
     private var lost: [Bond] = []
 
     init(_ faults: any LowerFaults) {
@@ -51,7 +51,7 @@ final class LinkFaults {
         return apply(faults.verdict(on: request, of: central), to: pdu, on: link, of: links)
     }
 
-    /// Applies the faults' decision to the delayed request of a central.
+    /// Applies a fault's decision to the delayed request of a central.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict, of links: LinkDriver) {
         guard let pdu = held.removeValue(forKey: central),
             let link = try? links.acl.table.handle(of: central),
@@ -62,7 +62,7 @@ final class LinkFaults {
         }
     }
 
-    /// Applies the faults' decision to a request; returns `false` if the server should handle the request.
+    /// Applies a fault's decision to a request; returns `false` if the server should handle the request.
     private func apply(
         _ verdict: LowerVerdict, to pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver
     ) -> Bool {
@@ -91,15 +91,15 @@ final class LinkFaults {
 
     /// Removes a device's bond from `lost`, so that the device may encrypt again.
     ///
-    /// This is called when a call, and not a fault, deletes the device's bond.
+    /// This is called when the application, and not a fault, deletes the device's bond.
     func forgetLostBond(with address: DeviceAddress) {
         lost.removeAll { $0.isKnown(as: address) }
     }
 
-    /// Deletes the bond of a central, or all bonds if `central` is `nil`, and ends the subscriptions of its
-    /// link.
+    /// Deletes the bond of a central, or all bonds if `central` is `nil`, and ends these peers'
+    /// subscriptions.
     ///
-    /// If `way` is `disconnect`, later links on which the central uses the deleted key are ended.
+    /// If `way` is `disconnect`, later links on which a peer uses the deleted key are ended.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond, of links: LinkDriver) {
         var bonds = links.security.bonds.bonds
         if let central {

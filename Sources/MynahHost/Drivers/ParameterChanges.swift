@@ -5,7 +5,7 @@ import MynahSupport
 /// A handler of the reports about the connection parameters of links to peripherals.
 package typealias ParameterHandler = @Sendable (Peer, ConnectionParameterReport) -> Void
 
-/// Changes the connection parameters of links to peripherals, and knows the calls that wait for that.
+/// Changes the connection parameters of links to peripherals, and stores the calls that wait for a change.
 ///
 /// The object is confined to the radio's executor.
 final class ParameterChanges {
@@ -31,12 +31,14 @@ final class ParameterChanges {
         }.get()
     }
 
-    /// Ends the calls that wait for a change of a link.
+    /// Ends the calls that wait for a change of a link's parameters, with the given result.
     func end(_ link: ConnectionHandle, _ result: Result<ConnectionParameterRange, RadioError>) {
         for call in calls.removeValue(forKey: link) ?? [] { call.resume(returning: result) }
     }
 
-    /// Ends the calls of a link whose controller, or whose peripheral, refused the change.
+    /// Ends the calls that wait for a change of a link's parameters, because the change was refused.
+    ///
+    /// `status` is the reason, or `nil` if the controller has refused the command itself.
     func refused(_ link: ConnectionHandle, _ status: HCIStatus?) {
         let message =
             status.map { "the connection parameters were refused: \($0.hexadecimal)" }

@@ -26,9 +26,9 @@ final class RadioSinks {
     /// Called with the peripheral and each report about the parameters of its link.
     var parameters: ParameterHandler = { _, _ in }
 
-    /// Called with the sender of each request for a published attribute.
+    /// Called with the central that has sent a request for a published attribute, for each such request.
     ///
-    /// A peripheral of the central role becomes a central too with its first such request.
+    /// If the peer is a peripheral for this radio's central role, the first request makes it a central too.
     var served: (Peer.ID) -> Void = { _ in }
 
     /// Reports an event to the peripheral role.
@@ -61,7 +61,7 @@ final class RadioSinks {
         return requests?.handle(request) ?? .none
     }
 
-    /// Reports an event to the central role.
+    /// Reports an event to the `CentralSink` of the central role.
     @discardableResult
     func tellCentral(_ event: CentralEvent) -> RadioAnswer {
         central?.handle(event) ?? .none
@@ -89,7 +89,7 @@ final class RadioSinks {
         if halves.contains(.central) { tellCentral(.disconnected(peer, error)) }
     }
 
-    /// Reports the end of pairing to the roles of a link.
+    /// Reports that a peer has paired, to the given roles.
     func paired(_ peer: Peer, _ halves: Link.Halves) {
         if halves.contains(.peripheral) {
             tell(.peerChanged(peer))
@@ -107,7 +107,7 @@ final class RadioSinks {
         if link.halves.contains(.central) { tellCentral(.mtuChanged(link.peer.id, mtu)) }
     }
 
-    /// Reports a change or a request of connection parameters, to the role in which the link was made.
+    /// Reports a change or a request of connection parameters, to the role that this side has on the link.
     func tell(_ report: ConnectionParameterReport, of link: Link) {
         switch link.role {
         case .peripheral: tell(.parameters(link.peer.id, report))
@@ -126,7 +126,9 @@ final class RadioSinks {
         }
     }
 
-    /// Reports a new Bluetooth state to both roles; if the controller was lost, its error is reported first.
+    /// Reports a new Bluetooth state to both roles.
+    ///
+    /// If the controller was lost, the error `loss` is reported first.
     func report(_ state: RadioState, after loss: RadioError? = nil) {
         if let loss { tell(.lost(loss)) }
         tell(.stateChanged(state))

@@ -8,7 +8,7 @@ struct Attribute: Hashable, Sendable {
         case constant([UInt8])
         /// The value of a characteristic or descriptor.
         ///
-        /// `fixed` is the value if the host answers reads itself, or `nil` if the publisher answers them.
+        /// `fixed` is the value if the host answers reads itself, or `nil` if the application answers them.
         case value(AttributeKey, fixed: [UInt8]?)
         /// The Client Characteristic Configuration of a characteristic, stored per client.
         case configuration(AttributeKey, allows: CharacteristicProperties)

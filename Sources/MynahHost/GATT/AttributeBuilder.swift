@@ -128,7 +128,8 @@ extension ServiceDefinition {
 extension [ServiceDefinition] {
     /// A description of the services' attributes: their types, properties and order.
     ///
-    /// Services with equal shapes can use the same handles, one after the other.
+    /// Services with the same description can use the same handles, if one is withdrawn before the other is
+    /// published.
     var shape: [UInt8] {
         var writer = ByteWriter()
         for service in self {

@@ -55,9 +55,10 @@ struct AttributeDatabase: Sendable {
         return index < attributes.endIndex ? index : nil
     }
 
-    /// Publishes services; returns their handles, or `nil` if there are too few free handles.
+    /// Publishes services; returns the range of their handles, or `nil` if there are too few free handles.
     ///
-    /// `isOwn` means the host's own services; some of their values are calculated or stored per client.
+    /// `isOwn` is `true` for the host's own services; some of their values are calculated or stored per
+    /// client.
     mutating func publish(
         _ services: [ServiceDefinition], isOwn: Bool = false
     ) -> ClosedRange<AttributeHandle>? {
@@ -93,7 +94,7 @@ struct AttributeDatabase: Sendable {
         madeHash = Lock(nil)
     }
 
-    /// Sets the value with which the host answers reads, or `nil` if the publisher answers them.
+    /// Sets the value with which the host answers reads; if it is `nil`, the application answers them.
     mutating func setFixed(_ value: [UInt8]?, of key: AttributeKey) {
         guard let handle = handles[key], let index = index(from: handle),
             case .value = attributes[index].content

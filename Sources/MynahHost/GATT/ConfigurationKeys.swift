@@ -1,7 +1,7 @@
 import MynahCore
 import MynahFaults
 
-/// The keys of Client Characteristic Configurations, by which a fault can select requests.
+/// The keys of Client Characteristic Configurations, with which a fault can refer to them.
 struct ConfigurationKeys: Sendable {
     private var keys: [AttributeKey: AttributeKey] = [:]
 
@@ -12,8 +12,9 @@ struct ConfigurationKeys: Sendable {
 
     mutating func remove(_ characteristic: CharacteristicDefinition) { keys[characteristic.key] = nil }
 
-    /// The request for faults, if it accesses a Client Characteristic Configuration; `nil` for other
-    /// requests.
+    /// Describes a request to a Client Characteristic Configuration, so that faults can apply to the request.
+    ///
+    /// Returns `nil` for other requests, or if no configuration has a key.
     func request(_ request: ATTRequest, _ database: AttributeDatabase) -> LowerRequest? {
         guard !keys.isEmpty else { return nil }
         switch request {

@@ -4,9 +4,9 @@ import MynahHCI
 
 // The requests to which faults apply before the server answers.
 extension GATTServer {
-    /// The description of a request for faults that apply before the application receives the request.
+    /// Describes a request to which faults can apply before the application receives the request.
     ///
-    /// The result is `nil` if no such fault can apply to the PDU.
+    /// Returns `nil` if no such fault can apply to the PDU.
     func lowerRequest(
         in pdu: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity
     ) -> LowerRequest? {
@@ -49,7 +49,7 @@ extension GATTServer {
 
     /// The attribute whose value a request cannot access because of the link's security.
     ///
-    /// The result is `nil` if the request reaches the application; faults apply to it there.
+    /// The result is `nil` if the application receives the request, because faults apply to it there.
     private func deniedValue(
         at handle: AttributeHandle, _ denial: (Attribute.Access) -> ATTError?
     ) -> AttributeKey? {
@@ -59,9 +59,9 @@ extension GATTServer {
         return key
     }
 
-    /// Empties the prepare queue if the PDU is an Execute Write request, which a fault refused.
+    /// Empties the prepare queue if the PDU, which a fault refused, is an Execute Write request.
     ///
-    /// Returns the handle of a subscription in the queue, or `nil` if there is none.
+    /// Returns the handle of the first queued write that would have subscribed, or `nil` if there is none.
     mutating func dropPrepared(executedBy pdu: [UInt8], _ link: ConnectionHandle) -> AttributeHandle? {
         guard case .executeWrite? = try? ATTRequest(pdu) else { return nil }
         defer { forgetPrepared(link) }

@@ -19,7 +19,7 @@ struct GATTServer: Sendable {
         case ask(link: ConnectionHandle, RadioEvent)
         /// Carry out a write if its PDU has a valid signature of the bonded client.
         case signedWrite(link: ConnectionHandle, pdu: [UInt8], WriteRequest)
-        /// Report the new MTU, which also applies to the client on this side of the bearer.
+        /// Report the new MTU, which also applies to the client at this end of the bearer.
         case mtuChanged(link: ConnectionHandle, Int)
     }
 
@@ -33,7 +33,9 @@ struct GATTServer: Sendable {
         var handle: AttributeHandle
         var key: AttributeKey
         var value: [UInt8]
-        /// `true` for the second and later pieces of a value, which is confirmed with its last piece.
+        /// `true` for the second and later pieces of a divided value.
+        ///
+        /// The value counts as confirmed when its last piece is.
         var isFurtherPiece = false
     }
 
@@ -41,15 +43,15 @@ struct GATTServer: Sendable {
     private struct Bearer {
         var peer: Peer
         var att = ATTServer()
-        /// Indications that wait for the confirmation of the sent one.
+        /// Indications that wait until the central has confirmed the one that was sent.
         var indications: [Indication] = []
         /// The deadline for the confirmation of the sent indication, or `nil` if there is none.
         var confirmBy: Duration?
-        /// Whether the driver has scheduled a call of `confirmationDue` that has not come yet.
+        /// Whether the driver has scheduled a call of `confirmationDue` and not made it yet.
         var isWatched = false
         /// Whether the warning about values that are too long for the link was already reported.
         var isToldTooShort = false
-        /// `false` if further pieces of the last value are waiting.
+        /// `false` if further pieces of the value that was sent last are waiting.
         var hasSentAll: Bool { indications.first?.isFurtherPiece != true }
         /// Whether a confirmation did not come in time, after which the bearer must not be used (Core
         /// Specification, Vol 3, Part F, 3.3.3).
@@ -58,8 +60,10 @@ struct GATTServer: Sendable {
         /// The way to send a value to this client.
         ///
         /// `centrals` are the recipients, or `nil` for all subscribers. `unasked` is the Client
-        /// Characteristic Configuration of a client that has not written one. The function is mutating so
-        /// that the bearer is not copied: a bearer is large, and this is called for each bearer and value.
+        /// Characteristic Configuration that applies if the client has not written one.
+        ///
+        /// The function is mutating so that the bearer is not copied: a bearer is large, and this is called
+        /// for each bearer and value.
         mutating func route(
             _ handle: AttributeHandle, as delivery: Delivery, to centrals: [Peer.ID]?, unasked: UInt16
         ) -> Route {
@@ -84,8 +88,8 @@ struct GATTServer: Sendable {
         /// The parts in which a value is sent on the link.
         ///
         /// These are the whole value, all of it in pieces, or only its first bytes (Core Specification, Vol
-        /// 3, Part F, 3.4.7.1), as `updateValue(_:for:onSubscribedCentrals:)` does. The first cut on a link
-        /// causes a warning.
+        /// 3, Part F, 3.4.7.1), as `updateValue(_:for:onSubscribedCentrals:)` does. The first value that is
+        /// cut on a link causes a warning, whose text mentions iOS if `isOfApp` is `true`.
         mutating func parts(
             of value: [UInt8], _ attribute: AttributeKey, _ values: PublishedValues, _ isOfApp: Bool,
             _ actions: inout [Action]
@@ -124,9 +128,9 @@ struct GATTServer: Sendable {
     private var lastPublication: UInt32 = 0
     /// The published characteristics, and the rules for sending their values.
     private(set) var values = PublishedValues()
-    /// The modes of handling requests to apps' services, by characteristic.
+    /// The way in which requests to apps' services are handled, by characteristic.
     ///
-    /// Withdrawn services are included, because a fault can publish them again.
+    /// This includes withdrawn services, because a fault can publish them again.
     private var modes: [AttributeKey: ServingMode] = [:]
     /// The Service Changed characteristic, or `nil` if the device has none or the radio is not started.
     private(set) var serviceChanged: AttributeKey?
@@ -204,7 +208,7 @@ struct GATTServer: Sendable {
         databaseChanged(range, at: now, &outbound, &actions)
     }
 
-    /// Sets the value with which the server answers reads, or `nil` if the application answers them.
+    /// Sets the value with which the server answers reads; if it is `nil`, the application answers them.
     mutating func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         database.setFixed(value, of: attribute)
     }
@@ -284,7 +288,7 @@ struct GATTServer: Sendable {
         bearers[link]?.peer = peer
     }
 
-    /// Adopts the MTU that the client on this side of the bearer has negotiated.
+    /// Adopts the MTU that the client at this end of the bearer has negotiated.
     mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].att.agreed(on: mtu)
@@ -375,9 +379,9 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Whether the server reports requests for an attribute that it answers itself.
+    /// Whether the server reports the requests for an attribute that the server itself answers.
     ///
-    /// Such reports exist only for published attributes, not for the services GAP and GATT.
+    /// This is so for published attributes, but not for the services GAP and GATT.
     private func reports(requestsFor key: AttributeKey) -> Bool {
         guard values.properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
@@ -432,7 +436,9 @@ struct GATTServer: Sendable {
         return .sent(count)
     }
 
-    /// Whether a link has room for another value; if not, `Outbound` reports when it has.
+    /// Whether a link has room for another value.
+    ///
+    /// If it has none, `Outbound.takeReady` later reports that there is room again.
     private func hasRoom(at index: Int, _ isIndication: Bool, _ outbound: inout Outbound) -> Bool {
         let link = bearers.keys[index]
         guard outbound.takes(on: link) else {
@@ -446,7 +452,7 @@ struct GATTServer: Sendable {
         return true
     }
 
-    /// Whether a link has room for another indication; `true` if the link has ended.
+    /// Whether a link has room for another indication; also `true` if there is no such link any longer.
     func takesIndications(_ link: ConnectionHandle) -> Bool {
         bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
     }

@@ -32,8 +32,8 @@ struct PublishedValues: Sendable {
 
     /// Divides a value for a link that carries `room` bytes at a time.
     ///
-    /// The parts are the whole value in pieces, or only its first bytes (Core Specification, Vol 3, Part F,
-    /// 3.4.7.1).
+    /// The result is all of the value, in pieces if necessary, or only its first bytes (Core Specification,
+    /// Vol 3, Part F, 3.4.7.1).
     func parts(of value: [UInt8], _ key: AttributeKey, room: Int) -> (parts: [[UInt8]], isCut: Bool) {
         guard value.count > room else { return ([value], false) }
         if updates[key]?.isInPieces == true { return (value.pieces(of: room), false) }

@@ -21,7 +21,7 @@ struct CreditChannel: Sendable {
         var reason: String
     }
 
-    /// The number of frames that a peer may send at first.
+    /// The number of frames that a peer may send on a new channel before it gets more credits.
     static let initialCredits: UInt16 = 16
     /// The number of unread SDUs at which the peer gets no more credits.
     static let unreadLimit = 4
@@ -35,7 +35,7 @@ struct CreditChannel: Sendable {
     private var buffer: [UInt8] = []
     private var needed: Int?
     private(set) var unread = 0
-    /// The number of received frames for which the peer has not got new credits.
+    /// The number of received frames whose credits were not given back to the peer yet.
     private var owed: UInt16 = 0
 
     init(own: Limits = Limits(), peer: Limits, credits: UInt16) {

@@ -17,8 +17,9 @@ struct L2CAPManager: Sendable {
         ///
         /// The result is `false` if the central refused.
         case parametersEnded(call: UInt64, Result<Bool, RadioError>)
-        /// Call `expire` at the given time, the deadline of a request, or cancel that call if the time is
-        /// `nil`.
+        /// Call `expire` at the given time, the deadline of a request.
+        ///
+        /// If the time is `nil`, cancel the call instead.
         case watchAnswer(link: ConnectionHandle, identifier: UInt8, Duration?)
         /// Report a peripheral's request for connection parameters, which was accepted or refused.
         case parametersRequested(link: ConnectionHandle, ConnectionParameterRequest)
@@ -57,7 +58,9 @@ struct L2CAPManager: Sendable {
     /// Whether any link has a channel.
     var hasChannels: Bool { openCount > 0 }
 
-    /// Removes all state, except the last numbers of calls and channels, so that no number is used twice.
+    /// Removes all state, except the rules and the last numbers of calls and channels.
+    ///
+    /// The numbers continue, so that none is used twice.
     mutating func removeAll() {
         var new = L2CAPManager(timeout: timeout)
         new.rules = rules
@@ -169,7 +172,7 @@ struct L2CAPManager: Sendable {
         answered(nil, identifier, index, &actions)
     }
 
-    /// Ends a request with its answer, or with `nil` if no answer came in time.
+    /// Ends a pending request; `answer` is `nil` if no answer came in time.
     private mutating func answered(
         _ answer: L2CAPSignal?, _ identifier: UInt8, _ index: Int, _ actions: inout [Action]
     ) {

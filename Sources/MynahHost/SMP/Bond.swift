@@ -54,7 +54,7 @@ struct Bond: Hashable, Sendable {
             isBonded: true, keySize: keySize)
     }
 
-    /// Whether encryption with the bond is enough for a peer's Security Request.
+    /// Whether encryption with the bond is sufficient after a Security Request of the peer.
     ///
     /// If not, pairing is needed (Core Specification, Vol 3, Part H, 2.4.6).
     func satisfies(_ requirements: AuthenticationRequirements) -> Bool {

@@ -8,7 +8,7 @@ package import MynahSupport
 /// at a time.
 public struct BondFile: Sendable {
     private let file: KeptFile
-    /// The file at the former path, if the bonds are still there, or `nil`.
+    /// The file at the former path if the bonds are still in it, or else `nil`.
     ///
     /// The first change of the bonds moves this file to `path`.
     private let former: Lock<KeptFile?>
@@ -83,7 +83,8 @@ public struct BondFile: Sendable {
 
     /// Queues new content for the file.
     ///
-    /// `failed` is called on another thread, once for repeated failures with the same reason.
+    /// `failed` is called on another thread if writing fails, but only once while it fails for the same
+    /// reason.
     func save(_ store: BondStore, failed: @escaping @Sendable (KeptFile.Problem) -> Void) {
         former.withLock { former in
             former?.move(to: file)

@@ -35,8 +35,9 @@ struct BondStore: Hashable, Sendable {
             }
     }
 
-    /// The key for a central that starts encryption, or `nil` if it must pair (Core Specification, Vol 4,
-    /// Part E, 7.7.65.5).
+    /// The key for a central that starts encryption, or `nil` if no bond has it and the central must pair.
+    ///
+    /// See Core Specification, Vol 4, Part E, 7.7.65.5.
     func key(for address: DeviceAddress, ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard let key = self[address]?.ownKey, key.ediv == ediv, key.rand == rand else { return nil }
         return key.value
@@ -52,7 +53,7 @@ struct BondStore: Hashable, Sendable {
         bonds.append(bond)
     }
 
-    /// The authenticated bond that `keep` would replace by this weaker one, or `nil` if there is none.
+    /// The authenticated bond that `keep` would replace by the weaker `bond`, or `nil` if there is none.
     func stronger(than bond: Bond) -> Bond? {
         bonds.first { $0.isAuthenticated && $0.isOfSamePeer(as: bond) && bond.isWeaker(than: $0) }
     }

@@ -28,7 +28,9 @@ struct KeyExchange: Sendable {
 
     var isDone: Bool { hasSent && expected.isEmpty }
 
-    /// Returns the PDUs to send now; an initiator with keys to receive sends its own keys later.
+    /// Returns the PDUs to send now.
+    ///
+    /// An initiator that must receive keys sends its own keys later.
     mutating func start(_ random: inout SecurityRandom) -> [PairingAction] {
         context.isInitiator && !expected.isEmpty ? [] : send(&random)
     }

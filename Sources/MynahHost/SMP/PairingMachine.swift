@@ -14,7 +14,7 @@ struct PairingMachine: Sendable {
         var isBonding = true
         /// Whether protection against man-in-the-middle attacks is requested.
         ///
-        /// If it is in `demands`, pairing without it is refused.
+        /// If `demands` requires this protection, pairing without it is refused.
         var wantsAuthentication = false
         var hasSecureConnections = true
         var demands = PairingDemands()
@@ -58,8 +58,9 @@ struct PairingMachine: Sendable {
     /// The time for a call of `expire`, or `nil` if no pairing is in progress.
     var deadline: Duration?
     var random: SecurityRandom
-    /// The bonds, available only during a step, to check that no authenticated bond is replaced by a weaker
-    /// one.
+    /// The bonds, which are set only during a step.
+    ///
+    /// A pairing checks that it does not replace an authenticated bond by a weaker one.
     var kept: BondStore?
     var state = State.idle
 
@@ -77,7 +78,7 @@ struct PairingMachine: Sendable {
         peerAddress = peer
     }
 
-    /// The key for the controller's request, or `nil` if that request is not for the current pairing's key.
+    /// The key that the controller requests, or `nil` if it does not request the key of the current pairing.
     func longTermKey(ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard role == .responder, ediv == 0, rand == 0 else { return nil }
         return switch state {
@@ -97,8 +98,8 @@ struct PairingMachine: Sendable {
 
     /// Sends a Security Request as the responder (2.4.6).
     ///
-    /// From a bonded peer, only the security of its bond is requested; otherwise the peer would pair again
-    /// each time.
+    /// If there is a bond, the request asks only for the security of the bond; otherwise the peer would pair
+    /// again each time.
     mutating func requestSecurity(by bond: Bond? = nil, at now: Duration) -> [PairingAction] {
         guard role == .responder, case .idle = state else { return [] }
         state = .securityRequested

@@ -68,7 +68,7 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.answer(answer, at: $1) }
     }
 
-    /// Handles a call at a link's `deadline`.
+    /// Ends the pairing on a link if its deadline has passed; the driver calls this at that time.
     mutating func expire(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = entries.index(of: link) else { return }
         step(index, at: now, &actions) { $0.expire(at: $1) }

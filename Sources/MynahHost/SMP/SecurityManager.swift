@@ -6,8 +6,8 @@ import MynahSupport
 /// Vol 3, Part H).
 ///
 /// This state machine has no I/O. Its driver passes on events, carries out the actions, and calls `expire` at
-/// a link's `deadline`. The driver also holds the calls that wait for a link to be secured; here they are
-/// known by their numbers.
+/// a link's `deadline`. The driver also stores the calls that wait for a link to be secured; here a number
+/// identifies each of them.
 struct SecurityManager: Sendable {
     /// An action for the driver.
     enum Action {
@@ -25,10 +25,11 @@ struct SecurityManager: Sendable {
         case paired(Peer, link: ConnectionHandle)
         /// A link was encrypted with the key of this bond, or of a pairing if `by` is `nil`.
         case secured(link: ConnectionHandle, by: Bond?)
-        /// A link was encrypted with a bond for the first time: restore the client's configuration from the
-        /// bond.
+        /// A link was encrypted with a bond for the first time.
+        ///
+        /// The driver must restore the client's configuration from the bond.
         case restore(Bond, link: ConnectionHandle)
-        /// A bond was made: the driver must add the other data about the peer with `update`.
+        /// A bond was made; the driver must add the client's configuration to it with `update`.
         case bonded(link: ConnectionHandle)
         /// Report an event of a link on which this side is the peripheral.
         case event(RadioEvent)
@@ -259,10 +260,10 @@ struct SecurityManager: Sendable {
         if update(link, change) { save(&actions) }
     }
 
-    /// Saves a client's configuration in its bond.
+    /// Changes a client's configuration in its bond, and saves the bond.
     ///
-    /// Before the link is encrypted, nothing is saved, because only the configuration in the bond is valid
-    /// then.
+    /// Does nothing before the configuration was restored from the bond, at the first encryption of the link,
+    /// or before a bond was made.
     mutating func rememberClient(
         _ link: ConnectionHandle, _ actions: inout [Action], _ change: (inout Bond) -> Void
     ) {

@@ -5,8 +5,7 @@ import MynahSupport
 /// 4.8.2 and 4.8.3).
 struct DeviceNameRead: GATTProcedure {
     private var mtu = GATT.defaultMTU
-    /// The read of the whole name by its handle, or `nil` if the first response was complete or did not
-    /// arrive yet.
+    /// The read of the whole name by its handle, or `nil` if that was not necessary so far.
     private var whole: ValueRead?
 
     mutating func start(_ bearer: ATTClient.Bearer) -> GATTStep<String> {

@@ -14,16 +14,16 @@ struct GATTClient {
         var client = ATTClient()
         /// The time by which the pending request must be answered, or `nil` if there is none.
         var deadline: Duration?
-        /// The duration by which the deadline may be extended once if the link is being paired.
+        /// The duration by which the deadline is extended, once, if the link is being paired when the
+        /// deadline passes.
         var extra = Duration.zero
-        /// Whether the driver has scheduled a call of `expire` that has not come yet.
+        /// Whether the driver has scheduled a call of `expire` and not made it yet.
         var isWatched = false
 
         /// Changes the state of the client.
         ///
-        /// If this sends a request, its deadline is set from `times`.
-        ///
-        /// The clock is read only for a request, because most PDUs are notifications.
+        /// If this sends a request, its deadline is set from `times` and the clock. Otherwise the clock is
+        /// not read, which saves time for notifications.
         mutating func change(
             _ times: Times, from now: () -> Duration, _ body: (inout ATTClient) -> Void
         ) {
@@ -57,13 +57,12 @@ struct GATTClient {
     }
 
     /// The time limits for a server's answer.
+    ///
+    /// The longer one applies to a link that is being paired, because its user may be typing a passkey.
     private struct Times {
         /// The transaction timeout of the specification (Core Specification, Vol 3, Part F, 3.3.3).
         let longest: Duration
-        /// The current time limit.
-        ///
-        /// A link that is being paired has the longest limit, because its user may be typing while the server
-        /// waits.
+        /// The time limit for links that are not being paired.
         var limit: Duration
     }
 
@@ -76,7 +75,7 @@ struct GATTClient {
         times = Times(longest: timeout, limit: timeout)
     }
 
-    /// Sets the time limit for answers to later requests, or with `nil` the limit of the specification.
+    /// Sets the time limit for answers to later requests; `nil` restores the limit of the specification.
     mutating func limitAnswers(to limit: Duration?) {
         times.limit = min(limit ?? times.longest, times.longest)
     }
@@ -181,7 +180,7 @@ struct GATTClient {
 
     /// Returns the time for a call of `expire`, or `nil` if none is needed or one is already scheduled.
     ///
-    /// If a later request has moved the deadline, the scheduled call finds the new one.
+    /// The driver calls this again after `expire`, because a later request may have moved the deadline.
     mutating func takeWatch(of link: ConnectionHandle) -> Duration? {
         guard let index = entries.index(of: link) else { return nil }
         return entries[at: index].takeWatch()
@@ -197,14 +196,15 @@ struct GATTClient {
         entries.index(of: link).map { entries[at: $0].client.bearer.mtu } ?? GATT.defaultMTU
     }
 
-    /// Adopts the MTU that the server on this side of the bearer has negotiated.
+    /// Adopts the MTU that the server at this end of the bearer has negotiated.
     mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         entries[link]?.client.bearer.mtu = mtu
     }
 
     /// Handles the encryption of a link.
     ///
-    /// `handle` is the value handle of Service Changed if the bond has a subscription to it, or `nil` if not.
+    /// `handle` is the value handle of Service Changed if the bond contains a subscription to it, or else
+    /// `nil`.
     mutating func secured(
         _ link: ConnectionHandle, remembering handle: AttributeHandle?, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]

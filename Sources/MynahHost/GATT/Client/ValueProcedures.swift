@@ -113,8 +113,9 @@ struct ValuesRead: GATTProcedure {
 
     /// The handles of the values that are still missing.
     private var rest: ArraySlice<AttributeHandle>
-    /// The values of the last common read, in the order of `rest`; `nil` means that a value must be read
-    /// alone.
+    /// The values that the last read of several handles returned, in the order of `rest`.
+    ///
+    /// An element is `nil` if its value must be read alone.
     private var found: ArraySlice<[UInt8]?> = []
     private var values: [[UInt8]] = []
     private var read: Read?
@@ -175,7 +176,7 @@ struct ValuesRead: GATTProcedure {
         return forward(step)
     }
 
-    /// Converts the first step of another procedure, which must be a request or an error.
+    /// Converts the first step of another procedure to a step of this one; it must not be `done`.
     private func forward<Value>(_ step: GATTStep<Value>) -> GATTStep<[[UInt8]]> {
         switch step {
         case .ask(let pdu): .ask(pdu)
