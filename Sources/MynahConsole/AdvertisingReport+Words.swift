@@ -2,7 +2,7 @@ package import MynahCore
 import MynahSupport
 
 extension AdvertisingReport {
-    /// The properties and PHYs of the set in words, or `nil` for connectable legacy advertising.
+    /// The properties and PHYs of the advertising set in words, or `nil` for connectable legacy advertising.
     package var kindInWords: String? {
         var words: [String] = []
         if let extended {

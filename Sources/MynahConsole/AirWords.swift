@@ -6,7 +6,8 @@ import MynahValues
 package enum AirWords {
     /// The words for each part of the data, the most useful first, because a narrow terminal cuts the end.
     ///
-    /// `known` are the services to look for in an overflow area.
+    /// `known` are the services that can be recognized in an overflow area. With `isNamed`, the local name is
+    /// the first part.
     package static func of(
         _ advertisement: AdvertisementData, among known: [BluetoothUUID], naming isNamed: Bool
     ) -> [String] {
@@ -29,9 +30,9 @@ package enum AirWords {
         return words.map { PrintableText.of($0) }
     }
 
-    /// Whether a structure is described here as a whole.
+    /// Whether the words for a structure are made from all of its bytes.
     ///
-    /// Service UUIDs, names, flags and the TX power are described separately.
+    /// Service UUIDs, names, flags and the TX power have words of their own.
     private static func isDescribed(_ structure: ADStructure) -> Bool {
         !(0x01...0x0A).contains(structure.type.rawValue)
     }

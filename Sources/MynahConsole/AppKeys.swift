@@ -35,7 +35,7 @@ package struct TypedKeys: Sendable {
         case app(AppKey)
     }
 
-    /// The digits typed so far of a passkey.
+    /// The digits of a passkey that were typed so far.
     package private(set) var digits = ""
 
     // A passkey has six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
@@ -77,7 +77,7 @@ package struct AppKeys: Sendable {
     /// The result of a key.
     package enum Outcome: Hashable, Sendable {
         case nothing
-        /// An action of the user on an app or its phone.
+        /// An action of the user on an app or its phone; the identifier is that of the phone.
         case action(UserAction, AppTarget, ObjectIdentifier)
         /// No app is selected, and there are several phones.
         case ambiguous(phones: Int)

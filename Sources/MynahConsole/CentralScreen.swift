@@ -9,7 +9,7 @@ struct CentralScreen: Sendable {
     struct Link: Sendable {
         /// The name of the app in events, or an empty text if there is only one app.
         var app: String
-        /// The identifier of the device in the app.
+        /// The identifier of the device for the app (`CBPeripheral.identifier`).
         var peripheral: BluetoothUUID?
         var name: String
         var state: String

@@ -19,9 +19,9 @@ package enum Completion: Hashable, Sendable {
         return candidates.count > 1 ? .list(candidates) : .none
     }
 
-    /// The typed text with which every candidate begins, from the start of a word to the cursor.
+    /// The part of the typed text, from the start of a word to the cursor, with which every candidate begins.
     ///
-    /// The text may contain spaces, because a candidate may.
+    /// The result is `nil` if there is no such part. It may contain spaces, because a candidate may.
     private static func typed(_ before: String, _ candidates: [String]) -> Substring? {
         let starts =
             [before.startIndex] + before.indices.filter { before[$0] == " " }.map(before.index(after:))

@@ -13,7 +13,7 @@ package struct HeardDevice: Sendable {
     package private(set) var scanResponse: [UInt8] = []
     package private(set) var rssi: Int8?
     package private(set) var isConnectable = false
-    /// The last periodic advertising data, or `nil` if none was received.
+    /// The table's row that shows the device, or `nil` if no advertising report was received.
     package private(set) var periodicData: [UInt8]?
     /// The row of a table that shows it, or `nil` if no report was received.
     var row: ScanModel.Row? { report.map { ScanModel.Row($0) } }
@@ -47,7 +47,7 @@ package struct HeardDevice: Sendable {
         self.address = address
     }
 
-    /// Whether this comes before another one in an order of addresses and sets.
+    /// Whether this device comes before `other`, in the order of addresses and then of advertising sets.
     func isBefore(_ other: HeardDevice) -> Bool {
         guard address == other.address else { return address.isBefore(other.address) }
         return report?.set ?? 0 < other.report?.set ?? 0
@@ -188,7 +188,7 @@ package struct HeardDevice: Sendable {
 
     /// All advertising data except the name, in words.
     ///
-    /// `known` are the services to look for in an overflow area.
+    /// `known` are the services that can be recognized in an overflow area.
     package func description(among known: [BluetoothUUID]) -> String {
         AirWords.joined(
             AirWords.of(advertisement, among: known, naming: false)
@@ -203,7 +203,7 @@ package struct HeardDevice: Sendable {
         return ["periodic: " + (words.isEmpty ? Hex.encode(periodicData) : AirWords.joined(words))]
     }
 
-    /// The set, the PHY and the periodic interval of extended advertising, in words.
+    /// The advertising set, the PHY and the periodic interval of extended advertising, in words.
     private var extendedWords: String? {
         guard let report, report.isExtended else { return nil }
         let set = report.set.map { "set \($0)" }

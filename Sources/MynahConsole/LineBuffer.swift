@@ -4,7 +4,7 @@ import MynahSupport
 package struct LineBuffer: Sendable {
     /// The action after a key.
     package enum Action: Hashable, Sendable {
-        /// Draw the line, because it has changed.
+        /// Draw the changed line.
         case changed
         /// Handle the entered line.
         case entered(String)

@@ -13,7 +13,7 @@ package struct LineSplitter: Sendable {
     private var bytes: [UInt8] = []
     /// The index of the next line's first byte.
     private var start = 0
-    /// The index before which no line ends, because the bytes were already searched.
+    /// The index up to which the bytes were searched for the end of a line.
     private var searched = 0
     private var number = 1
     private var isAtEnd = false

@@ -33,7 +33,7 @@ package struct ScanModel: LiveModel {
     /// The largest number of devices in the summary.
     static let summaryLimit = 200
 
-    /// Makes a model; `known` are the services to look for in overflow areas.
+    /// Makes a model; `known` are the services that can be recognized in overflow areas.
     package init(
         place: String, known: [BluetoothUUID], wanted: String?, hearsOwnDevices: Bool = false
     ) {

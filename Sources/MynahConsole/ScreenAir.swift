@@ -24,8 +24,8 @@ struct ScreenAir {
         return advertisement
     }
 
-    /// The advertising data and the scan response in words; `known` are the services to look for in an
-    /// overflow area.
+    /// The advertising data and the scan response in words; `known` are the services that can be recognized
+    /// in an overflow area.
     func words(among known: [BluetoothUUID]) -> [String] {
         AirWords.of(whole, among: known, naming: true)
     }

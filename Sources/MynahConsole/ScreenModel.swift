@@ -5,7 +5,7 @@ import MynahSupport
 
 /// The screen of a run, whose content comes only from events.
 package struct ScreenModel: LiveModel {
-    /// A device with a radio of its own: an accessory, or the phone of apps.
+    /// A device with a radio of its own: an accessory, or a phone with its apps.
     struct Device {
         var name: String
         /// The name of the phone, or `nil` if there is none.
@@ -46,7 +46,7 @@ package struct ScreenModel: LiveModel {
     /// The names of the profiles.
     let titles: [String]
     let hasApps: Bool
-    /// The services to look for in an overflow area.
+    /// The services that can be recognized in an overflow area.
     let known: [BluetoothUUID]
     /// The devices, in the order of their first events; if there is only one device, its name is empty.
     private(set) var devices: [Device] = []
@@ -73,14 +73,14 @@ package struct ScreenModel: LiveModel {
     /// The name of the app to which keys apply, or `nil` if none is selected.
     private(set) var chosen: String?
 
-    /// Makes a screen; `known` are the services to look for in overflow areas.
+    /// Makes a screen; `known` are the services that can be recognized in overflow areas.
     package init(titles: [String], hasApps: Bool, known: [BluetoothUUID] = []) {
         self.titles = titles.map(PrintableText.of)
         self.hasApps = hasApps
         self.known = known
     }
 
-    /// Removes all devices and events, because the run starts again.
+    /// Removes all devices and events; called when the run starts again.
     package mutating func beginAnew() {
         self = ScreenModel(titles: titles, hasApps: hasApps, known: known)
     }

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Messages while a live screen is shown, which must not overwrite the screen.
+/// The messages that are printed while a live screen is shown, and must not overwrite the screen.
 ///
 /// The last ones are shown at the bottom of the screen, and again after its end.
 package struct ScreenNotes: Sendable {

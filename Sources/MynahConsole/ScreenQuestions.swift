@@ -56,7 +56,7 @@ struct ScreenQuestions: Sendable {
         questions.removeAll { $0.peripheral == peripheral && (peripheral != nil || $0.device == device) }
     }
 
-    /// The text of a question, or `nil` if the user has nothing to do.
+    /// The text of a question, or `nil` if the pairing asks the user nothing.
     private static func text(_ pairing: EventPayload.Pairing) -> String? {
         let peripheral = pairing.peripheral
         let other =

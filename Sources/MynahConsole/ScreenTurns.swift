@@ -1,7 +1,7 @@
 /// Decides when a live screen is drawn: never while the terminal belongs to the shell.
 ///
-/// This state machine has no I/O. After the process was stopped, a drawing that was planned before could
-/// overwrite the shell's lines.
+/// This state machine has no I/O. If the process was stopped (Ctrl-Z), a drawing that was planned before
+/// could otherwise overwrite the shell's lines.
 package struct ScreenTurns: Sendable {
     /// A plan to draw after a delay.
     package struct Plan: Hashable, Sendable {
@@ -54,7 +54,7 @@ package struct ScreenTurns: Sendable {
     /// Plans a drawing 80 ms after a change; returns `nil` if an earlier drawing is already planned.
     package mutating func change() -> Plan? { plan(.soon) }
 
-    /// Plans a drawing immediately, because a key was typed or the size has changed.
+    /// Plans an immediate drawing, for a typed key or a new size of the terminal.
     package mutating func hurry() -> Plan? { plan(.now) }
 
     private mutating func plan(_ pace: Pace) -> Plan? {

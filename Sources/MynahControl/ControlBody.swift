@@ -63,7 +63,7 @@ package struct ControlBody: Sendable {
         return text
     }
 
-    /// A member that is a list of texts.
+    /// Returns a member that must be a list of at most `limit` texts, or `nil` if it is missing.
     func texts(_ key: String, atMost limit: Int) throws(ControlProblem) -> [String]? {
         guard let value = self[key] else { return nil }
         let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
@@ -169,6 +169,8 @@ extension JSON {
 
 extension ControlProblem {
     /// Makes the problem of a text that is not JSON, or that has a number that would be rounded.
+    ///
+    /// `what` names the text in the message.
     static func unread(_ what: String, _ error: JSON.ParseError) -> ControlProblem {
         ControlProblem(
             400,

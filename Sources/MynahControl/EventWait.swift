@@ -23,7 +23,7 @@ package struct EventWait: Hashable, Sendable {
     /// The longest `within` on any clock.
     package static let longestOfAll = Duration.seconds(24 * 3600)
 
-    /// The events that the request waits for; devices have their names in events.
+    /// The events that the request waits for; a device in the match must be given by its name in events.
     package var match: EventMatch
     /// The number of events to wait for.
     package var count: Int
@@ -55,7 +55,7 @@ package struct EventWait: Hashable, Sendable {
         }
     }
 
-    /// Parses `within`; throws a reason that is worded to follow the member's name.
+    /// Parses `within`; the message of an error continues a sentence that begins with the member's name.
     package static func duration(
         _ text: String, atMost longest: Duration = longestOfAll
     ) throws(DurationText.Problem) -> Duration {

@@ -8,20 +8,21 @@ import MynahSupport
 /// - `last`: begin with this number of latest events, 1 to 10,000, of those since `since`.
 /// - `match`: only events that match, as an `EventMatch` in object form or text form.
 /// - `limit`: the largest number of events, 1 to 10,000; the default is 1,000.
-/// - `hold`: a name of the client's choice: phones with that `holder` end with the last stream of the name.
+/// - `hold`: a name that the client chooses for a stream. When the last stream with this name ends, the
+///   phones with this name as their `holder` are removed.
 package struct EventsQuery: Hashable, Sendable {
     /// The names of the query's parameters.
     package static let parameters = ["since", "last", "match", "limit", "hold"]
 
     /// The number of the first event, or `nil` for the default.
     package var since: UInt64?
-    /// The number of latest events with which to begin, or `nil` for all events.
+    /// The number of past events to return, which are the latest ones, or `nil` to return all of them.
     package var last: UInt64?
-    /// The match for the events, in which devices have their names in events, or `nil` for all events.
+    /// The match for the events, or `nil` for all events; a device must be given by its name in events.
     package var match: EventMatch?
     /// The largest number of events on a page.
     package var limit = 1000
-    /// The name by which a stream of the events holds phones, or `nil` if it holds none.
+    /// The name of the stream in `hold`, or `nil` if no phone is removed when the stream ends.
     package var hold: String?
 
     /// The largest length of a name in `hold`, in bytes.
@@ -30,7 +31,7 @@ package struct EventsQuery: Hashable, Sendable {
     /// The pattern of a name in `hold`.
     static let holderPattern = "^[A-Za-z0-9._-]{1,64}$"
 
-    /// Whether a name may be in `hold`.
+    /// Whether a name is valid in `hold`, and as the `holder` of a phone.
     static func isHolder(_ name: String) -> Bool {
         (1...longestHolder).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in
@@ -44,7 +45,7 @@ package struct EventsQuery: Hashable, Sendable {
             }
     }
 
-    /// The problem of a name that cannot hold phones.
+    /// The problem of a name that is not valid in `hold` or as the `holder` of a phone.
     static func wrongHolder(_ name: String) -> ControlProblem {
         ControlProblem(
             400,
@@ -86,7 +87,7 @@ package struct EventsQuery: Hashable, Sendable {
         }
     }
 
-    /// Returns the number of the first event.
+    /// Returns the number of the first requested event.
     ///
     /// Throws a problem with status 400 if `since` is after the next event.
     package func start(in journal: Journal) throws(ControlProblem) -> UInt64 {

@@ -6,9 +6,11 @@ package import MynahSupport
 ///
 /// The journal stores events as values; JSON is made when they are read. The number of events and their
 /// memory are limited: the oldest events are dropped, and a reader that has not read them gets the number of
-/// missed events. Sequence numbers continue after the journal was cleared.
+/// missed events. Sequence numbers continue after the journal was cleared. A restart of the run begins a new
+/// epoch, in which they begin with 1 again.
 ///
-/// Appending takes a lock and, if readers wait, one wake-up for each of them. The readers do the matching.
+/// Adding an event takes a lock, and wakes the readers that wait for it. The readers themselves compare
+/// events with matches.
 package final class Journal: Sendable {
     /// An event of a device, with its number.
     package struct Entry: Hashable, Sendable {

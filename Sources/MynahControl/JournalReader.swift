@@ -25,7 +25,9 @@ package struct JournalReader: Sendable {
         changes = noticesChanges ? 0 : nil
     }
 
-    /// Returns whether there was a change without an event since the last call, or ever in the first call.
+    /// Returns whether a change without an event has happened since the last call.
+    ///
+    /// The first call returns whether any such change has happened in the run.
     package mutating func takeChange() -> Bool {
         guard let known = changes else { return false }
         let now = journal.changes

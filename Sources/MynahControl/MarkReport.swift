@@ -2,8 +2,9 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// A test report from the events of a run: each mark starts a test case, whose failures are errors in
-/// events.
+/// A test report from the events of a run.
+///
+/// Each mark starts a test case, which fails if it has an `error` event.
 struct MarkReport {
     struct Case {
         let name: String

@@ -1,7 +1,7 @@
 package import MynahEmulator
 package import MynahSupport
 
-/// The events that came nearest to a match: at most three events with the right name.
+/// The events that differ least from a match: at most three, all with the event name of the match.
 package struct NearestEvents: Sendable {
     /// An event and its differences from the match.
     package struct Candidate: Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct NearestEvents: Sendable {
 
     private var nearest: NearestMatches<Journal.Entry>
 
-    /// The nearest events so far, the nearest first.
+    /// The candidates so far; the first one differs in the fewest members.
     package var candidates: [Candidate] {
         nearest.candidates.map { Candidate(entry: $0.item, differs: $0.differs) }
     }

@@ -11,7 +11,8 @@ package struct ProfileDirectory: Sendable {
 
     /// Returns the path of a profile that a client names; a relative path is resolved in the directory.
     ///
-    /// Throws a problem with status 403 if the client may not name the path, whether or not the file exists.
+    /// `isTrusted` is `true` if the client may name any file. Otherwise, throws a problem with status 403 if
+    /// the path is not in the directory, whether or not the file exists.
     func resolve(_ name: String, isTrusted: Bool) throws(ControlProblem) -> String {
         let path = name.hasPrefix("/") ? name : self.path.map { "\($0)/\(name)" } ?? name
         if isTrusted { return path }

@@ -51,7 +51,7 @@ package struct Verification: Hashable, Sendable {
 
     /// The events to count, or `nil` to check only the order.
     ///
-    /// Devices have their names in events.
+    /// A device in the match must be given by its name in events.
     package var match: EventMatch?
     /// The number of events that must match.
     package var expectation: Expectation

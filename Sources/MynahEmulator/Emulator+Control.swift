@@ -42,7 +42,7 @@ extension Emulator {
         control.actions.find(peripheral, of: label, after: delay, move)
     }
 
-    /// Picks or removes an accessory of an app, as the user would.
+    /// Picks an accessory for an app or, if `isWanted` is `false`, removes it, as the user would.
     package func setAccessory(
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
@@ -73,7 +73,7 @@ extension Emulator {
     /// Installs another app on the phone, and opens it as its user would.
     ///
     /// `check` can reject the radio's capabilities by throwing. Throws `invalidState` if the run has not
-    /// started or is over, or if it plays an accessory.
+    /// started or is over, or if the emulator plays an accessory.
     package func add(
         _ device: EmulatedDevice,
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
@@ -141,6 +141,8 @@ extension Emulator {
     }
 
     /// Resets devices to their state at the start of a run, and returns when they are on the air again.
+    ///
+    /// With `nil` as the label, all devices are reset.
     package func reset(
         _ parts: ResetParts = .all, of label: String? = nil
     ) async throws(ControlRefusal) {

@@ -57,7 +57,8 @@ public actor Emulator {
             wallTime: wallTime, observer: observer)
     }
 
-    /// Makes an emulator; `own` has the services that the phone itself publishes beside those of its apps.
+    /// Makes an emulator; `own` has the services that the phone itself publishes in addition to those of its
+    /// apps.
     package init(
         _ devices: [EmulatedDevice], phone own: EmulatedDevice?, on radio: any PeripheralRadio,
         clock: some Clock<Duration>, stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
@@ -183,12 +184,13 @@ public actor Emulator {
         devices.events.report(.ready, .ready(ready))
     }
 
-    /// Freezes the preserved state of the phone's apps.
+    /// Saves the state of the phone's apps for the last time, so that links that end later do not change it.
     ///
-    /// Other emulators that stop earlier can then no longer change it.
+    /// Such links end when the emulator of another device stops first.
     package func keepState() async { await PhoneControl.keepState(of: phone) }
 
-    /// Withdraws everything and stops the radio; with `forgetting`, also deletes the preserved state.
+    /// Stops advertising, removes all services and stops the radio; with `forgetting`, also deletes the state
+    /// of apps that was saved for restoration.
     public func stop(forgetting: Bool = false) async {
         if devices.stage == .stopped { return }
         let wasRunning = isRunning

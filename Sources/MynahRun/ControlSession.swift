@@ -8,10 +8,10 @@ package struct ControlPlan: Sendable {
     package var address: ControlAddress?
     /// The token that clients must send, or `nil` if none is required.
     package var token: String?
-    /// The profiles of which clients can add devices.
+    /// The directory of the profiles from which clients can add devices.
     package var profiles: ProfileDirectory
 
-    /// Makes a plan for an API at an address, or only for this process.
+    /// Makes a plan for an API at an address; with `nil`, only this process can use the API.
     package init(_ address: ControlAddress?, token: String? = nil, profiles: ProfileDirectory) {
         self.address = address
         self.token = token
@@ -76,7 +76,7 @@ final class ControlSession: Sendable {
         server.withLock { $0 }?.lackOfFiles.map { RadioError(.unreachable, $0, remedy: OpenFiles.remedy) }
     }
 
-    /// Starts a new epoch of the journal, with events numbered from 1.
+    /// Removes all events from the journal, which then numbers events from 1 again.
     func beginAnew() { journal.restart() }
 
     /// Ends waiting requests, and stops the server.

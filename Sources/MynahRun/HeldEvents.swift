@@ -2,13 +2,14 @@ package import MynahCore
 package import MynahSupport
 
 extension HeldReports {
-    /// The longest time for which an event waits until its files are written.
+    /// The longest time for which an event is held while files are being written.
     private static var patience: Duration { .seconds(5) }
 
-    /// Holds the events of a command until the state that they report was written to the state directory.
+    /// Makes a queue that holds each event until the state that it reports was written to the state
+    /// directory.
     ///
-    /// If the disk is too slow, they are passed on anyway, after the report that `late` returns for a
-    /// warning.
+    /// After 5 s, held events are passed on even if the state was not written. `late` makes a report from a
+    /// warning about that, which is passed on first.
     package convenience init(
         for writer: FileWriter, clock: RunClock, late: @escaping @Sendable (RadioWarning) -> Report?,
         pass: @escaping @Sendable (Report) -> Void

@@ -8,14 +8,14 @@ final class PlayedRadios: Sendable {
     private struct State {
         /// The devices of each radio, or `nil` after the end of the run.
         var playing: [RunSession.Playing]? = []
-        /// The number of radios from the command line whose devices are being started or played.
+        /// The number of radios from the command line that were added so far.
         var begun = 0
         /// The phones that tests have made.
         var phones: [PlayedPhone] = []
 
         /// The numbers of the radios in use.
         var indices: Set<Int> { Set((playing ?? []).map(\.index) + phones.map(\.index)) }
-        /// The names in use.
+        /// The names in events of all devices and phones.
         var labels: [String] {
             (playing ?? []).flatMap { $0.run.devices.map(\.label) } + phones.map(\.name)
         }
@@ -35,7 +35,7 @@ final class PlayedRadios: Sendable {
         }
     }
 
-    /// Adds a radio, whose devices `body` makes from the radio's number and the used labels.
+    /// Adds a radio with the devices that `body` makes from the radio's number and the names already in use.
     ///
     /// The result is `nil` after the end of the run. It is also `nil` before all `count` radios of the
     /// command line were added, because these get their numbers and names first.
@@ -56,7 +56,7 @@ final class PlayedRadios: Sendable {
     /// The phones that tests have made.
     var phones: [PlayedPhone] { state.withLock { $0.phones } }
 
-    /// Adds a phone, as `append` does for a device; `body` gets the other phones too.
+    /// Adds a phone, as `append` adds a radio; `body` also gets the other phones.
     func appendPhone(
         after count: Int,
         _ body: (_ index: Int, _ labels: [String], _ others: [PlayedPhone]) throws(ControlProblem)
@@ -85,7 +85,8 @@ final class PlayedRadios: Sendable {
         for phone in phones { await end(phone) }
     }
 
-    /// Changes the devices of a radio; returns `nil` if there is no such radio.
+    /// Changes the devices of a radio by `body`, and returns its result; returns `nil` if no radio has this
+    /// number.
     func change<Value>(
         _ index: Int, _ body: (inout RunSession.Run, _ labels: [String]) -> sending Value
     ) -> sending Value? {
@@ -105,7 +106,8 @@ final class PlayedRadios: Sendable {
         state.withLock { $0.playing?.removeAll { $0.emulator === gone.emulator } }
     }
 
-    /// Removes and returns all devices, so that the run can begin again; `nil` after the end of the run.
+    /// Removes and returns all devices, so that the run can begin again; returns `nil` after the end of the
+    /// run.
     func clear() -> [RunSession.Playing]? {
         state.withLock { state in
             guard let all = state.playing else { return nil }

@@ -27,10 +27,9 @@ final class RunEvents: Sendable {
         for observer in outputs.observers { observer.onClose { watch.outputClosed() } }
     }
 
-    /// The observer of a device's events, or `nil` if no output needs events.
+    /// Returns a function that receives a device's events, or `nil` if no output needs events.
     ///
-    /// Each event waits until the state that it reports is written to its files, and so do the events after
-    /// it.
+    /// Each event waits until `writer` has written the state that it reports. Later events wait too.
     func observer(of device: String, _ writer: FileWriter) -> (@Sendable (DeviceEvent) -> Void)? {
         guard observers.contains(where: \.takesEvents) else { return nil }
         let held = HeldReports<DeviceEvent>(for: writer, clock: clock) { [self] in
@@ -67,7 +66,8 @@ final class RunEvents: Sendable {
         tell(event)
     }
 
-    /// Resets the observers, because the run starts again, and reports the address of the control API again.
+    /// Resets the observers and reports the address of the control API again; called when the run starts
+    /// again.
     func beginAnew(isServer: Bool) {
         order.withLock { $0 = EventOrder() }
         for observer in outputs.observers { observer.beginAnew() }
@@ -121,7 +121,7 @@ struct EventOrder {
 
     private var last: WallTime?
 
-    /// The time for the next event: its own time, or that of the previous event if it is later.
+    /// The time for the next event: its own time, or that of the previous event if that is later.
     mutating func time(of time: WallTime) -> WallTime {
         if let last, (last.microseconds - Self.longest..<last.microseconds).contains(time.microseconds) {
             return last

@@ -5,16 +5,16 @@ package protocol RunObserver: Sendable {
     /// Whether the observer needs events; if no observer does, no events are made.
     var takesEvents: Bool { get }
 
-    /// Sets a function that is called when the output was closed by its last reader, which ends the run.
+    /// Sets the function that ends the run; the observer calls it when the last reader has closed the output.
     func onClose(_ closed: @escaping @Sendable () -> Void)
 
     /// Observes an event of a device, or of the run itself if `device` is `nil`.
     func observe(_ event: DeviceEvent, of device: String?)
 
-    /// Handles a new start of the run at the beginning of its time; earlier events no longer count.
+    /// Called when the run starts again from the beginning; earlier events no longer count.
     func beginAnew()
 
-    /// Handles a change of the time without an event, which happens only with a `manual` clock.
+    /// Called when the time has changed without an event, which happens only with a `manual` clock.
     func timeMoved(to time: WallTime)
 
     /// Waits until all output is written.

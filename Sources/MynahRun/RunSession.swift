@@ -10,9 +10,9 @@ import MynahSupport
 package struct RunEnd: Sendable {
     /// The error that ended the run, or `nil` if there was none.
     package var failure: RadioError?
-    /// The reason why the run did not reach its goal, or `nil` if it did, or had no goal.
+    /// The reason why the expected events or the scenario did not succeed, or `nil` if nothing failed.
     ///
-    /// Names in the text may contain any characters.
+    /// Names in the text may contain any characters, also control characters.
     package var complaint: String?
     /// The error that ended the capture early, or `nil` if there was none.
     package var captureFailure: RadioError?
@@ -295,7 +295,8 @@ package final class RunSession: Sendable {
     /// The name of the radio, or `nil` before it is chosen.
     var radioName: String? { radioMaker.withLock { $0 }?.name }
 
-    /// Adds a radio as `PlayedRadios.append` does; returns `nil` also before the radio is chosen.
+    /// Adds a radio as `PlayedRadios.append` does; also returns `nil` before the run has chosen its kind of
+    /// radio.
     func append(
         _ body: (_ index: Int, _ labels: [String], RadioMaker) throws(RadioError) -> Playing
     ) throws(RadioError) -> Playing? {
@@ -311,7 +312,7 @@ package final class RunSession: Sendable {
         playedRadios.remove(gone)
     }
 
-    /// Starts the time limit and the planned actions, because all devices are ready.
+    /// Starts the time limit and the planned actions; called when all devices are ready.
     private func begin() async {
         watch.devicesReady()
         for emulator in playedRadios.all.map(\.emulator) {

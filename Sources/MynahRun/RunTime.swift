@@ -53,7 +53,7 @@ package struct RunTime: Sendable {
         return RunTime(clock: clock, air: PrivateAir(seed: seed, time: time), seed: seed)
     }
 
-    /// Lets virtual time advance without a request, because the run is stopping.
+    /// Lets virtual time advance without requests; called when the run is stopping.
     func release() { clock.virtual?.release() }
 
     /// Ends virtual time, which then no longer advances; call this after all sessions have ended.

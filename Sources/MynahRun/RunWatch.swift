@@ -13,7 +13,7 @@ final class RunWatch: RunObserver {
     private let goal: Lock<RunGoal>
     /// Whether all devices are ready.
     private let isReady = Lock(false)
-    /// Whether events are ignored, because the run is about to start again.
+    /// Whether events are ignored until the run has started again.
     private let isPaused = Lock(false)
     /// Whether the time limit elapsed before all devices were ready.
     private let isLate = Lock(false)
@@ -66,7 +66,7 @@ final class RunWatch: RunObserver {
     /// Ignores events from now on, while the devices stop before the run starts again.
     func pause() { isPaused.withLock { $0 = true } }
 
-    /// Resets the expected events, the scenario and the time limit, because the run starts again.
+    /// Resets the expected events, the scenario and the time limit; called when the run starts again.
     func beginAnew() {
         isPaused.withLock { $0 = false }
         goal.withLock { $0 = RunGoal(matches) }
@@ -75,7 +75,7 @@ final class RunWatch: RunObserver {
         start()
     }
 
-    /// Starts the time limit of `--timeout`, because all devices are ready.
+    /// Starts the time limit of `--timeout`; called when all devices are ready.
     func devicesReady() {
         isReady.withLock { $0 = true }
         guard let timeout else { return }
@@ -84,7 +84,7 @@ final class RunWatch: RunObserver {
         }
     }
 
-    /// Ends the run, because its output was closed.
+    /// Ends the run; called when its output was closed.
     func outputClosed() {
         goal.withLock { $0.cutShort() }
         interruption.interrupt()

@@ -29,7 +29,7 @@ final class ScenarioRun: Sendable {
         self.clock = clock
     }
 
-    /// Forgets the result, because the run starts again.
+    /// Forgets the result; called when the run starts again.
     func beginAnew() { state.withLock { $0 = State() } }
 
     /// Handles an event, which contains the name of its device; returns whether the event ends the run.
@@ -64,6 +64,8 @@ final class ScenarioRun: Sendable {
     }
 
     /// The message with the reason why the scenario did not pass, or `nil` if it passed.
+    ///
+    /// `cause` is the reason why the run ended, or `nil` if the scenario ended it.
     func complaint(_ cause: String?) -> String? {
         let name = "the scenario \"\(choice.name)\""
         switch trouble(cause) {
@@ -74,6 +76,8 @@ final class ScenarioRun: Sendable {
     }
 
     /// The result as a JUnit report in XML.
+    ///
+    /// `cause` is the reason why the run ended, or `nil` if the scenario ended it.
     func report(_ cause: String?) -> String {
         let time = state.withLock { state in
             state.began.map { $0.duration(to: state.ended ?? clock.now) } ?? .zero

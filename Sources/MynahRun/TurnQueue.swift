@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Lets one caller at a time continue, in the order of their calls.
+/// A queue in which callers wait for their turn; only one caller at a time has the turn.
 final class TurnQueue: Sendable {
     private struct State {
         var isTaken = false

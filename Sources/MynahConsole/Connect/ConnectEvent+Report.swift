@@ -37,7 +37,7 @@ extension ConnectEvent {
         self.time = time
     }
 
-    /// The hint if a device requires more security and this side has no passkey.
+    /// The hint for a device that requires more security, if Mynah has no passkey.
     package static let passkeyHint = "the device may need --passkey"
 
     private static func name(of delivery: Delivery) -> ConnectName {

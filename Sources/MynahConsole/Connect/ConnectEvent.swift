@@ -43,7 +43,7 @@ package struct ConnectEvent: Sendable {
                 + payload.whole(EventTable.fields(of: name)))
     }
 
-    /// The text in lines; with `width`, the lines fit such a terminal if possible.
+    /// The event as text in one or more lines, which fit a terminal of this width if possible.
     package func text(width: Int? = nil) -> String {
         let width = width ?? .max
         return switch content {

@@ -68,7 +68,7 @@ extension Doctor {
         return "mynah check \(isOnBlueZ ? "--radio bluez " : "")\(ShellWord.quoted(profile.file))"
     }
 
-    /// The check of the limit of open files, because each device and each client needs a socket.
+    /// The check of the limit of open files, which limits the number of devices and clients.
     var openFiles: Finding {
         let id = "openFiles"
         guard let limit = facts.fileLimit else { return Finding(id, .fine, "no limit") }

@@ -17,7 +17,9 @@ struct SettingsChecks {
         unknown = facts.configuration.reason
     }
 
-    /// The finding if there is no adapter or the settings are unknown, or `nil`.
+    /// A finding that gives the reason if a setting cannot be checked, or `nil` if it can.
+    ///
+    /// Settings cannot be checked if there is no adapter or if they are unknown.
     private func unusable(_ id: String) -> Finding? {
         guard bluez.adapter != nil else { return Finding(id, .skipped, "there is no adapter") }
         return unknown.map { Finding.unknown(id, $0) }

@@ -85,7 +85,7 @@ struct ActionRequests: RunRequests {
         return .json(.object([.init("keys", .integer(count))]))
     }
 
-    /// The longest text that is typed at once, in bytes.
+    /// The maximum length of a text in one request to type, in bytes.
     static let longestTyped = 4096
     /// The accepted times between two reports of a keyboard, and the default time.
     private static let gaps = Duration.milliseconds(1)...Duration.seconds(60)
@@ -199,8 +199,9 @@ struct ActionRequests: RunRequests {
         .json(.object([.init("uid", .integer(Int(uid)))]))
     }
 
-    /// Parses the notification in a body, written as in a profile; it belongs to `app` unless it names
-    /// another.
+    /// Parses the notification in a body, written as in a profile.
+    ///
+    /// The notification belongs to `app` unless the body names another app.
     private func notification(
         _ body: ControlBody, of app: String
     ) throws(ControlProblem) -> Profile.PhoneNotification {

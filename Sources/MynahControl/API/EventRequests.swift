@@ -52,7 +52,8 @@ struct EventRequests: RunRequests {
         }
     }
 
-    /// Ends the phones that a stream has held, unless another one of its name is open.
+    /// Handles the end of a stream with this name in `hold`; removes the phones with this holder if no other
+    /// stream with the name is open.
     private func release(_ holder: String) {
         guard holders.end(holder) else { return }
         // The task of the stream was cancelled with its client.
@@ -111,7 +112,8 @@ struct EventRequests: RunRequests {
         return .json(try await verification.answer(from: journal).json)
     }
 
-    /// Returns the match with the device's name replaced by its name in events.
+    /// Returns the match with the name in events of its device, which may also be given by its profile's
+    /// file.
     ///
     /// The name of an unknown device is kept, because the device may be added later.
     private func resolved(_ match: EventMatch) -> EventMatch {
@@ -151,10 +153,10 @@ struct EventRequests: RunRequests {
         return .json(.object([]))
     }
 
-    /// The parts of a reset, by the names of their members.
+    /// The names of the members that select the parts of a reset.
     static let resetParts = ["values", "variables", "faults", "bonds", "connections", "journal"]
 
-    /// The problem that the run cannot be restarted with another seed.
+    /// The problem that a reset cannot have a new seed, because of the clock or because it names parts.
     private var noNewHistory: ControlProblem {
         clock.manual == nil
             ? ControlProblem(

@@ -19,7 +19,9 @@ struct Route: Sendable {
     var operation: Operation
     /// A short sentence for the OpenAPI document.
     var summary: String
-    /// The schemas, by name, of the path's parameters that accept only some texts.
+    /// The schemas of parameters in the path, by the parameter's name.
+    ///
+    /// A parameter without a schema accepts any text.
     var pathSchemas: [String: Schema] = [:]
     /// The query's parameters.
     var query: [Parameter] = []

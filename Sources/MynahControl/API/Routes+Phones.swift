@@ -107,7 +107,10 @@ extension Route {
             ]),
     ]
 
-    /// The route of a verb; each has a time limit, and answers the number of the next event at its beginning.
+    /// Makes the route of a request to a phone, such as `connect` or `read`.
+    ///
+    /// Every such request may have a time limit, `within`. The response has `seq`, which is the number that
+    /// the next event had when the request began.
     private static func verb(
         _ word: String, _ operation: Operation, _ summary: String, _ members: [Schema.Property],
         _ example: JSON, _ result: String, _ answer: [Schema.Property], _ answerExample: [JSON.Member]

@@ -39,7 +39,7 @@ extension RunRequests {
         return .json(snapshot.json, status: status)
     }
 
-    /// Calls the emulator in `body`, and converts a refusal into a problem.
+    /// Calls `body`, and converts a `ControlRefusal` that it throws into a problem.
     func refusing<Value: Sendable>(
         _ body: () async throws(ControlRefusal) -> Value
     ) async throws(ControlProblem) -> Value {

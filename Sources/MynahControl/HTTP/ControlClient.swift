@@ -36,7 +36,7 @@ package struct ControlClient: Sendable {
 
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
-    /// The longest body of a response, in bytes, which is twice that of the report of a full journal.
+    /// The maximum length of a response's body, in bytes; the test report of a full journal has half of it.
     private static let bodyLimit = 64 << 20
     /// The time without data after which a stream of events fails; a server sends a comment every 15 s.
     private static let streamLimit = Duration.seconds(60)

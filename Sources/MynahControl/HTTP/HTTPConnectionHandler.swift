@@ -201,7 +201,7 @@ final class HTTPByteCounter: ChannelInboundHandler {
     }
 }
 
-/// Sends a response from its task to the connection.
+/// Sends a response to the connection, from the task that answers the request.
 private struct HTTPSender: Sendable {
     /// The size of the pieces in which a body is written; after each piece, the idle time starts again.
     private static let pieceSize = 65_536

@@ -29,7 +29,7 @@ struct HTTPConnectionMachine {
         case arm(Timer?)
         /// Ask the client to send the body: 100 Continue.
         case sendContinue
-        /// Pass the request to the handler, or send the response in `decided`.
+        /// Pass the request to the handler, or send the response `decided` instead if it is not `nil`.
         case answer(HTTPRequest, decided: HTTPResponse?, minorVersion: Int, keepsAlive: Bool)
         /// Send a response to a request that was not read completely, and then `finish`.
         case refuse(ControlProblem)
@@ -56,7 +56,9 @@ struct HTTPConnectionMachine {
         case closed
     }
 
-    /// The most parts that may be pending; one read gives far fewer, so only a malicious client gets here.
+    /// The maximum number of parts in `pending`, which only a malicious client can exceed.
+    ///
+    /// One read from the socket results in far fewer parts.
     private static let pendingLimit = 16_384
 
     private var rules: HTTPRules

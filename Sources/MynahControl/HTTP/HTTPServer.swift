@@ -184,7 +184,7 @@ package final class HTTPServer: Sendable {
             of: "a client of the control API", leaving: options.descriptorReserve + Self.laterDescriptors)
     }
 
-    /// Counts a connection, or returns the reason that the server does not serve it.
+    /// Counts a connection and returns `nil`, or returns the reason that the server does not serve it.
     private func refusal(of channel: any Channel) -> String? {
         guard leavesDescriptors(channel) else {
             return "this server may not open more files, of which a connection is one; \(OpenFiles.remedy)"

@@ -1,6 +1,6 @@
 /// The session of a browser that shows the page.
 ///
-/// The token is in a cookie, because a link cannot send an Authorization header.
+/// The token is in a cookie, because a browser sends no Authorization header when it opens a page.
 enum PageSession {
     /// Returns the token in `GET /?token=TOKEN`, or `nil` for any other request.
     static func token(inTargetOf head: HTTPHead) -> String? {

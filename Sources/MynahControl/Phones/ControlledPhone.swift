@@ -18,13 +18,15 @@ package struct PhoneSettings: Sendable {
     package var confirms = true
     /// The answers to the questions of pairings.
     package var pairing = PairingWish()
-    /// The name by which an event stream holds the phone, or `nil` if it stays until it is removed.
+    /// The name in `hold` of the event streams whose end removes the phone.
+    ///
+    /// The phone is removed when the last stream with this name ends, or only by a request if this is `nil`.
     package var holder: String?
 
     /// Makes the default settings.
     package init() {}
 
-    /// The words for addresses.
+    /// The words that `address` may have instead of a static random address.
     package static let addressWords = ["identity", "private"]
 }
 
@@ -32,7 +34,7 @@ package struct PhoneSettings: Sendable {
 package protocol ControlledPhone: Sendable {
     /// The name in events.
     var name: String { get }
-    /// The settings from which it was made.
+    /// The settings with which the phone was made.
     var settings: PhoneSettings { get }
     /// The name of the radio.
     var radioName: String { get }
@@ -40,7 +42,7 @@ package protocol ControlledPhone: Sendable {
     /// The address on the air, or `nil` if it is not known.
     func address() async -> DeviceAddress?
 
-    /// The peripherals that it is connected to.
+    /// The peripherals to which the phone is connected.
     func peripherals() async -> [ConnectedPeripheral]
 
     /// Carries out a request within its time limit.
@@ -64,14 +66,16 @@ extension ControlProblem {
     }
 }
 
-/// The names by which event streams hold phones: a phone ends with the last stream of its name.
+/// Counts the open event streams, by their name in `hold`.
+///
+/// When the last stream with a name ends, the phones with this name as their `holder` are removed.
 package final class PhoneHolders: Sendable {
     private let streams = Lock<[String: Int]>([:])
 
-    /// Notes a stream of this name.
+    /// Counts a new stream with this name.
     func begin(_ name: String) { streams.withLock { $0[name, default: 0] += 1 } }
 
-    /// Notes the end of a stream; returns whether it was the last one of its name.
+    /// Removes a stream from the count; returns `true` if it was the last one with this name.
     func end(_ name: String) -> Bool {
         streams.withLock { streams in
             let rest = (streams[name] ?? 1) - 1
@@ -80,6 +84,6 @@ package final class PhoneHolders: Sendable {
         }
     }
 
-    /// Whether a stream of this name is open.
+    /// Whether a stream with this name is open.
     func isOpen(_ name: String) -> Bool { streams.withLock { $0[name] != nil } }
 }

@@ -4,18 +4,18 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Requests about phones, and the verbs of phones.
+/// Requests that add, list and remove phones, and requests that a phone carries out.
 struct PhoneRequests: RunRequests {
     let run: any ControlledRun
     let journal: Journal
     let holders: PhoneHolders
     let clock: RunClock
 
-    /// The time limit of a request, unless it has another.
+    /// The default time limit of a request that a phone carries out.
     private static let usualLimit = Duration.seconds(30)
-    /// The time limit of a scan, unless it has another.
+    /// The default time limit of a scan.
     private static let usualScan = Duration.seconds(2)
-    /// The time limit for finding a peripheral and connecting to it, unless the request has another.
+    /// The default time limit for finding a peripheral and connecting to it.
     private static let usualConnection = Duration.seconds(10)
 
     // MARK: Phones

@@ -125,7 +125,8 @@ final class CentralPlayer {
 
     /// Passes the Bluetooth state to the script.
     ///
-    /// `wake` is the number of the wake (`AppSide.wake`) in which the state changed, or `nil` if no wake did.
+    /// `wake` is the number of the app's wake (`AppSide.wake`) in which the state changed, or `nil` if the
+    /// app was not woken for the change.
     private func power(in wake: Int? = nil) {
         guard isBegun else { return }
         act(in: wake) { $0.powered(state == .poweredOn, into: &$1) }
@@ -354,7 +355,9 @@ final class CentralPlayer {
         }
     }
 
-    /// Passes the result of a retrieve call for an entry to the script.
+    /// Passes the result of a retrieve call, such as `retrievePeripherals(withIdentifiers:)`, to the script.
+    ///
+    /// `asked` has the identifiers or the services that were the argument of the call.
     private func retrieved(
         _ way: ReconnectWay, _ asked: [BluetoothUUID], _ found: [Peripheral], _ entry: Int, _ wake: Int?,
         _ manager: CentralManager
@@ -376,7 +379,7 @@ final class CentralPlayer {
 
     /// Starts a timer for the plan of an entry.
     ///
-    /// If the timer fires while the app does not run, the script learns of it when the app runs again.
+    /// If the timer fires while the app does not run, the script is informed when the app runs again.
     private func wait(_ time: Duration, _ number: UInt64, _ entry: Int, _ wake: Int?) {
         let task = link.enqueue(at: memory.clock.now.advanced(by: time), on: memory.clock) {
             $0.waited(number, entry, wake)
@@ -389,7 +392,8 @@ final class CentralPlayer {
         act(in: wake) { $0.waited(number, for: entry, into: &$1) }
     }
 
-    /// Reports the requested connection, after its state was queued for the state directory.
+    /// Reports that a connection was requested, after the request was queued for saving in the state
+    /// directory.
     ///
     /// The result of the request is reported later.
     private func reportConnecting() {
@@ -497,7 +501,8 @@ final class CentralPlayer {
 
     /// Handles a change of the app's life-cycle state.
     ///
-    /// Reports the scan if it has changed. If the app runs again, the held timers and writes take effect.
+    /// Reports the scan if it has changed. If the app runs again, this also handles the timers that fired and
+    /// the writes that became due in the meantime.
     func appChanged() {
         reportScan()
         guard writes.isHeld || waits.isHeld, isAppRunning else { return }

@@ -33,7 +33,7 @@ struct CentralScript {
 
     /// The data of a discovered device that is compared with the profile entries.
     struct Heard {
-        /// The services that the device advertises, in its list or in its overflow area.
+        /// The services that the device advertises, in its lists of services or in its overflow area.
         var services: Set<BluetoothUUID>
         var localName: String?
         var rssi: Int?
@@ -57,7 +57,7 @@ struct CentralScript {
         var saved: PeripheralIdentifier?
         /// The device that was discovered since the plan began, or `nil` if there is none.
         var discovered: PeripheralIdentifier?
-        /// `true` if the app has connected the device since the scan began.
+        /// `true` if the app has connected to the device since the scan began.
         var hasConnected = false
         /// `true` if the app stopped connecting to the device, because the device has deleted its bond.
         var hasLostBond = false
@@ -79,7 +79,8 @@ struct CentralScript {
 
         /// Whether the entry accepts a newly discovered device.
         ///
-        /// `connects` is `false` if the app only reports devices of this entry.
+        /// `connects` is `false` if the app only reports the devices of this entry, without connecting to
+        /// them.
         func takesDevice(connects: Bool) -> Bool {
             guard case .none = link, discovered == nil else { return false }
             return connects ? !plan.isTrying || plan.isScanning : saved == nil
@@ -435,7 +436,9 @@ struct CentralScript {
         return ways
     }
 
-    /// Changes the plan of an entry, and appends the resulting actions; all entries share one scan.
+    /// Changes the plan of an entry by `body`, and appends the actions that the plan requests.
+    ///
+    /// Requests to start or stop the scan are not appended, because all entries share one scan.
     private mutating func plan(
         _ index: Int, into actions: inout [Action],
         _ body: (inout ReconnectPlan, inout [ReconnectPlan.Action]) -> Void

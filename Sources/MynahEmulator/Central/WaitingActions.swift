@@ -1,6 +1,6 @@
 /// The queue of a central manager's actions that are still to be carried out.
 struct WaitingActions {
-    /// An action, with the number of the wake whose event caused it.
+    /// An action, with the number of the app's wake (`AppSide.wake`) whose event caused it.
     typealias Waiting = (action: CentralScript.Action, wake: Int?)
 
     private var waiting: [Waiting] = []

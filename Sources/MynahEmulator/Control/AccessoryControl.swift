@@ -9,11 +9,11 @@ struct AccessoryControl {
     let phone: Phone
     let link: EmulatorLink
 
-    /// Picks or removes an accessory of an app, as the user would.
+    /// Picks an accessory for an app or, if `isWanted` is `false`, removes it, as the user would.
     ///
     /// `name` is the name of a peripheral in the app's profile, and may be `nil` if there is only one. To
-    /// pick, the picker is shown, and the result is the event `accessory.added` or a warning. A removal
-    /// takes effect at once, and deletes the phone's bond.
+    /// pick, the picker is shown, and the result is the event `accessory.added` or a warning. A removal takes
+    /// effect at once, and deletes the phone's bond.
     func set(
         _ isWanted: Bool, peripheral name: String? = nil, in label: String
     ) async throws(ControlRefusal) {
@@ -46,7 +46,8 @@ struct AccessoryControl {
         try await pick(name, for: central, of: player, app.accessorySetup, access)
     }
 
-    /// Carries out an action planned by `--at`, or warns why it cannot be done.
+    /// Picks or, if `isWanted` is `false`, removes an accessory as planned by `--at`; warns if that is not
+    /// possible.
     func set(_ isWanted: Bool, _ target: AppTarget) async {
         let apps: [(label: String, name: String?)] =
             switch target {

@@ -32,10 +32,10 @@ package struct AdvertisingChange: Hashable, Sendable {
         }
     }
 
-    /// Returns this change, in which changes of the first set name that set explicitly.
+    /// Returns this change with `first` as the name of the sets that have no name.
     ///
-    /// `first` is the name of the first set. Afterwards, changes of the first set by name and without a name
-    /// can be combined.
+    /// A change without a name applies to the first advertising set, whose name is `first`. Afterwards, it
+    /// can be combined with changes that name the set.
     func named(_ first: String?) -> AdvertisingChange {
         var named = self
         for index in named.sets.indices where named.sets[index].set == nil { named.sets[index].set = first }

@@ -8,9 +8,9 @@ import MynahSupport
 struct AdvertisingControl {
     let devices: PlayedDevices
 
-    /// Changes a device's advertising as a JSON object of a test requests.
+    /// Changes a device's advertising as a test requests in JSON.
     ///
-    /// The object has the keys of `advertising` in a profile, and may also have the key `on`.
+    /// The JSON is an object with the keys of `advertising` in a profile, and may also have the key `on`.
     func advertise(_ json: JSON, for label: String) async throws(ControlRefusal) -> AdvertisingReport {
         let player = try devices.player(named: label)
         let asked: AdvertisingRequest
@@ -56,7 +56,7 @@ struct AdvertisingControl {
         return PlayedState(of: player).status.advertising
     }
 
-    /// Throws if a set that changes could not be advertised with all changes together.
+    /// Throws if a set in `change` could not be advertised after all changes in `combined`.
     private func check(
         _ combined: AdvertisingChange, _ change: AdvertisingChange, of device: EmulatedDevice
     ) throws(ControlRefusal) {

@@ -17,7 +17,7 @@ struct AppControl {
     /// Installs another app on the phone, and opens it as its user would.
     ///
     /// `check` can reject the radio's capabilities by throwing. Throws `invalidState` if the run has not
-    /// started or is over, or if it plays an accessory.
+    /// started or is over, or if the emulator plays an accessory.
     func add(
         _ device: EmulatedDevice,
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }

@@ -84,7 +84,7 @@ extension FieldShape.Content {
 
     /// Returns the largest number of a type as JSON.
     ///
-    /// For a 64-bit integer, `upper` is not the exact limit, so the exact integer is returned.
+    /// `upper` is that number as a `Double`, which is not exact for a 64-bit integer; the result is exact.
     private static func limit(_ upper: Double) -> JSON {
         switch upper {
         case 0x1p64.nextDown: .unsigned(.max)

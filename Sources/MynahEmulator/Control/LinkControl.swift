@@ -111,7 +111,8 @@ struct LinkControl {
             "\(name) is not connected; " + (names.isEmpty ? "no central is" : "connected are \(names)"))
     }
 
-    /// Returns the bonds that may be deleted.
+    /// Returns the bonds that a test may delete; on BlueZ, these are only the bonds that were made in this
+    /// run.
     func bonds() async throws(ControlRefusal) -> [DeviceAddress] {
         try await ControlRefusal.attempt { () async throws(RadioError) in
             try await PhoneControl.bonds(of: phone)

@@ -28,7 +28,7 @@ struct PlayedState {
         }
     }
 
-    /// Returns the message that an app has no process; `consequence` is the end of the sentence.
+    /// Returns the message that an app has no process, followed by `consequence`.
     func noProcess(_ consequence: String) -> String {
         "the app \(player.memory.device.label) is not running, it is \(app.rawValue): \(consequence)"
     }

@@ -1,7 +1,7 @@
 import Mynah
 import MynahSupport
 
-/// Waits, for the other parts of the emulator, until a link, a publication, a reset or the run has ended.
+/// Lets other parts of the emulator wait until a link, a publication, a reset or the run has ended.
 ///
 /// Belongs to its emulator, and runs on the phone's executor.
 final class RunChanges {

@@ -19,7 +19,7 @@ extension EmulatedDevice {
 
     /// Publishes the allowed services, and reports those that the system refuses.
     ///
-    /// `isCurrent` returns whether the manager's process still runs.
+    /// `isCurrent` returns `false` if the app's process, to which the manager belongs, has ended.
     func add(
         to manager: PeripheralManager, _ events: EventReporter, while isCurrent: () -> Bool
     ) async throws(RadioError) {

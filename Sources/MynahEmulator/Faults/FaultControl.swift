@@ -57,7 +57,7 @@ final class FaultControl {
         }
     }
 
-    /// Replaces the attribute keys in a device's faults, because its attributes have new keys.
+    /// Replaces the keys of attributes in a device's faults by the keys that the attributes have now.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) async {
         await faultyRadio?.rekey(mapping)
     }

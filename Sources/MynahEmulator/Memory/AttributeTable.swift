@@ -143,7 +143,7 @@ struct AttributeTable {
         return .success(request.offset == 0 ? value : Array(value[request.offset...]))
     }
 
-    /// Stores the whole value if it is too long for the shortest response.
+    /// Keeps the value of a read if it may be too long for one response.
     ///
     /// The central may request the rest of the value (Vol 3, Part F, 3.4.4.4).
     private mutating func keep(_ value: [UInt8], of request: ReadRequest) {

@@ -44,10 +44,10 @@ final class DeviceMemory {
         if device.app != nil { appSide.note(attribute) }
     }
 
-    /// Handles the first Bluetooth state of a manager.
+    /// Handles a Bluetooth state that a manager has received.
     ///
     /// Returns `true` if the state was reported as an event. It is reported if the app receives another state
-    /// than the phone's, or if the app was launched during the run.
+    /// than the phone's, or if it is the first state after a launch during the run.
     @discardableResult
     func introduce(_ state: RadioState) -> Bool {
         let isFirst = appSide.takeIntroduction()

@@ -43,7 +43,7 @@ final class PasskeyEntry: Sendable {
         _ = removeAsked { _ in true }
     }
 
-    /// Removes and returns the waiting pairing.
+    /// Removes and returns the waiting pairing, if `isIt` returns `true` for its central.
     ///
     /// The caller releases the reply, which declines the pairing, after the lock has been released.
     private func removeAsked(

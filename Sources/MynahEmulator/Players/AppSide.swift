@@ -15,8 +15,9 @@ enum ExtraneousWork: String, CaseIterable {
     case advertise
 }
 
-/// The state of the app that plays a device, for one launch or wake.
+/// The state of the app that plays a device.
 ///
+/// A part of the state is reset when the app is launched, or when iOS wakes the app for a Bluetooth event.
 /// The stage of the device's run is kept in `DeviceStage`.
 struct AppSide {
     /// The app, or `nil` for an accessory or before the launch.
@@ -37,7 +38,8 @@ struct AppSide {
     ///
     /// The number identifies the current wake. Work that an event causes belongs to the wake of that event.
     private(set) var wake = 0
-    /// The number of the wake in which the app publishes its services, or `nil` for a launch.
+    /// The number of the wake in which the app publishes its services, or `nil` if it publishes after a
+    /// launch.
     var publishingWake: Int?
     /// The other kinds of extraneous work that were reported in this wake.
     private var extraneousWork: Set<ExtraneousWork> = []

@@ -29,7 +29,9 @@ struct AppUser {
         }
     }
 
-    /// Returns whether the app is in the foreground, where its user can operate it; warns if not.
+    /// Returns whether the app is in the foreground, where its user can operate it.
+    ///
+    /// Warns if not; `what` is the user's action in the warning.
     private func isOnScreen(_ what: String) async -> Bool {
         if await app?.state == .foreground { return true }
         events.warn("notOnScreen", "\(label) is not on the screen, where its user could \(what)")

@@ -113,7 +113,7 @@ final class DevicePlayer {
         }
     }
 
-    /// Advertises again if the advertisement has values that change, because the device has begun again.
+    /// Updates the advertising of a device that has started again, if values in its advertisement change.
     func advertiseNewValues() async {
         if !memory.device.advertised.values.isEmpty { await advertiseNextValue() }
     }
@@ -135,7 +135,7 @@ final class DevicePlayer {
         }
     }
 
-    /// Makes problems that were reported once be reported again.
+    /// Allows problems that were already reported to be reported again.
     func forgetReports() { sender.updates.forgetReports() }
 
     // MARK: Requests

@@ -92,7 +92,7 @@ final class PlayedDevices {
         events.device = labels.joined(separator: ", ")
     }
 
-    /// Removes the player of the phone's own services, because the radio does not support them.
+    /// Removes the player of the phone's own services, which the radio does not support.
     func removeOwn() { own = nil }
 
     /// Removes all players at the end of the run.

@@ -95,8 +95,8 @@ final class ReactionPlayer {
 
     /// Carries out the rules for a new link of a central.
     ///
-    /// Values are sent in a later step: a central counts as subscribed to characteristics that notify every
-    /// central only after this call.
+    /// A rule that sends values is carried out after this call. Only then does the central count as
+    /// subscribed to characteristics that notify every central.
     func linkBegan(of central: Central) {
         let rules = memory.device.responses.links.connect
         guard rules.contains(where: { !$0.answers.isEmpty || !$0.notified.isEmpty }) else {
@@ -142,7 +142,7 @@ final class ReactionPlayer {
         }
     }
 
-    /// Replaces the variables.
+    /// Replaces the device's variables.
     ///
     /// A value that depends on a changed variable is sent to its subscribers, unless it has `every`. Throws,
     /// and changes nothing, if a value cannot be computed from the new variables.

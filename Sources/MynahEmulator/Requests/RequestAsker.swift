@@ -181,7 +181,7 @@ final class RequestAsker {
         fail(asked.endAll(), end)
     }
 
-    /// Ends all requests because the device is being removed; later requests get the error 0x0E at once.
+    /// Ends all requests of a device that is being removed; later requests get the error 0x0E at once.
     func endForGood() {
         isOver = true
         endAll(.ended)

@@ -23,7 +23,8 @@ struct Scenario {
 
     /// Converts a scenario of a profile.
     ///
-    /// Throws if a step has an invalid match, which the profile's decoder has already rejected.
+    /// Throws if a step has an invalid match. The profile's decoder rejects such a match, so this does not
+    /// happen for a decoded profile.
     init(_ scenario: Profile.Scenario) throws(EventMatch.Problem) {
         name = scenario.name
         steps = []

@@ -4,15 +4,14 @@ import MynahValues
 
 /// The values of a device's advertisement that change over time.
 ///
-/// This type has no state: the values depend only on the time since the device's start, so runs are
-/// reproducible.
+/// The values depend only on the time since the device's start, so runs are reproducible.
 struct AdvertisedValues: Sendable {
     private struct Entry: Sendable {
         var value: AdvertisedValue
         var generator: any ValueGenerator
         /// The last bytes that fitted, or `nil` if none were needed yet.
         var last: [UInt8]?
-        /// Whether the current value does not fit, which was reported.
+        /// `true` after it was reported that the current value does not fit.
         var isReported = false
 
         /// Returns the index of the value that is advertised at a time.
@@ -45,15 +44,15 @@ struct AdvertisedValues: Sendable {
     /// `true` if the advertisement has no changing values.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Forgets the last bytes, because the device begins again.
+    /// Forgets the last bytes; called when the device starts.
     mutating func begin() {
         for index in entries.indices { (entries[index].last, entries[index].isReported) = (nil, false) }
     }
 
-    /// Puts the values of this time in their places, except where a change has other bytes.
+    /// Puts the values at this time into the advertisement, except into fields that `change` replaces.
     ///
     /// A value that does not fit its field, or for which there is no room, keeps its last bytes. Returns a
-    /// message about each value that does so for the first time since it fitted.
+    /// message for each value that begins to keep its last bytes.
     mutating func fill(
         _ advertisement: inout Advertisement, at elapsed: Duration, _ variables: Variables,
         after change: AdvertisingChange, firstSet: String?

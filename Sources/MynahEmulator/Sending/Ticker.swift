@@ -9,7 +9,7 @@ import MynahProfiles
 struct Ticker {
     /// The recipients of a value in one call.
     enum Target: Hashable {
-        /// All subscribers, because the radio cannot address a single one.
+        /// All subscribers, on a radio that cannot address a single one.
         case everyone
         case central(Peer.ID)
     }
@@ -89,7 +89,9 @@ struct Ticker {
         schedule.sent(tick)
     }
 
-    /// Pauses all ticks, because a value for all subscribers found no space; no tick is skipped.
+    /// Pauses all ticks until `unblock()` is called; no tick is skipped.
+    ///
+    /// This is necessary if a value to all subscribers finds no space in the send queue.
     mutating func block() {
         isBlocked = true
     }
@@ -123,7 +125,7 @@ struct Ticker {
         return isNew
     }
 
-    /// Continues the paused ticks, because there is space again.
+    /// Continues the ticks that `block()` has paused.
     mutating func unblock() {
         isBlocked = false
     }

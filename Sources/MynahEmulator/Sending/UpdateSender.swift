@@ -13,9 +13,9 @@ final class UpdateSender {
     private let memory: DeviceMemory
     /// The attributes for which a value was reported as too long.
     private var tooLong: Set<AttributeKey> = []
-    /// The last sent value as each subscriber receives it, if a fault has changed the value.
+    /// The last sent value as each subscriber receives it; empty if no fault has changed the value.
     ///
-    /// The value is `nil` if no faults are possible.
+    /// This is `nil` if faults are not possible.
     private let made: Lock<[DeliveredValue]>?
     /// The values changed by faults that were not reported yet.
     private var faulted: [DeliveredValue] = []
@@ -25,7 +25,7 @@ final class UpdateSender {
         made = faulted
     }
 
-    /// Makes problems that were already reported be reported again.
+    /// Allows problems that were already reported to be reported again.
     func forgetReports() {
         tooLong = []
     }

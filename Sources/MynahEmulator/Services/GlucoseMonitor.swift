@@ -5,8 +5,9 @@ import MynahValues
 /// A continuous glucose monitor (Continuous Glucose Monitoring Service 1.0.2): a session with a measurement
 /// at each tick, the record access control point, and the specific operations control point.
 ///
-/// Each measurement is the value of a tick, with the size, the time offset, the alerts and the E2E-CRC of
-/// this behavior. At the start, the session has run for as many measurements as the monitor has records.
+/// Each measurement is the profile's value for a tick, in which this behavior sets the size, the time offset,
+/// the alerts and the E2E-CRC. At the start, the session has run for as many measurements as the monitor has
+/// records.
 struct GlucoseMonitor: ServiceBehavior {
     static let measurement: BluetoothUUID = "2AA7"
     static let feature: BluetoothUUID = "2AA8"
@@ -15,7 +16,9 @@ struct GlucoseMonitor: ServiceBehavior {
     static let runTime: BluetoothUUID = "2AAB"
     static let operations: BluetoothUUID = "2AAC"
 
-    /// The most stored records; a monitor that has more at its start keeps that many.
+    /// The maximum number of stored records.
+    ///
+    /// If the monitor has more records at its start, that number is the maximum.
     static let most = 1000
 
     /// A session, running or stopped.
@@ -71,7 +74,8 @@ struct GlucoseMonitor: ServiceBehavior {
         return session.began + service.interval(of: Self.measurement) * Int64(session.taken)
     }
 
-    /// The time at which the session has run as long as its sensor lasts.
+    /// The time at which the session ends because its run time has elapsed, or `nil` if the session is
+    /// stopped or its run time is not known.
     private func end(_ service: some ServiceState) -> Duration? {
         guard session.stopped == nil, let hours = service.value(of: Self.runTime)?.prefix(2), hours.count == 2
         else { return nil }
@@ -130,8 +134,9 @@ struct GlucoseMonitor: ServiceBehavior {
         return value
     }
 
-    /// Sends a measurement to every subscriber that gets no report now, if the communication interval has
-    /// passed.
+    /// Sends a measurement to the subscribers, if the communication interval has elapsed.
+    ///
+    /// A central that is receiving stored records gets no measurement.
     private mutating func send(
         _ value: [UInt8], takenAt time: Duration, _ service: some ServiceState
     ) -> [ServiceEffect] {
@@ -150,14 +155,14 @@ struct GlucoseMonitor: ServiceBehavior {
 
     private func hasCRC(_ service: some ServiceState) -> Bool { features(service) >> 12 & 1 != 0 }
 
-    /// Returns a value with its CRC, if the feature has E2E-CRC.
+    /// Returns a value with its CRC if the CGM Feature has E2E-CRC, and without a CRC otherwise.
     private func protected(_ value: [UInt8], _ service: some ServiceState) -> [UInt8] {
         hasCRC(service) ? value + CRC16.of(value).octets : value
     }
 
-    /// Returns a written value without its CRC; throws the error for a missing or a wrong one.
+    /// Returns a written value without its CRC; throws the ATT error for a missing or wrong CRC.
     ///
-    /// `length` is the length of a value without a CRC, as far as it is known.
+    /// `length` is the length of a value without a CRC, or `nil` if that length is not known.
     private func unprotected(
         _ value: [UInt8], length: Int?, _ service: some ServiceState
     ) throws(ATTError) -> [UInt8] {

@@ -105,7 +105,7 @@ struct HIDDevice: ServiceBehavior {
         case isNoKeyboard
         /// No central is subscribed to the report of its protocol mode.
         case hasNoHost
-        /// Too many reports already wait to be sent; their number is given.
+        /// Too many reports already wait to be sent; the value is their number.
         case isTyping(Int)
     }
 

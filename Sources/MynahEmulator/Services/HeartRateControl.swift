@@ -20,7 +20,7 @@ struct HeartRateControl: ServiceBehavior {
 }
 
 extension ServiceState {
-    /// Returns an effect that sets a field of a characteristic's value, which is a counter, to `number`.
+    /// Returns an effect that sets a counter, which is a field of a characteristic's value, to `number`.
     ///
     /// Later changes of the counter add to this number; the sum wraps around at `modulus`. The result is
     /// empty if the value has no such field.

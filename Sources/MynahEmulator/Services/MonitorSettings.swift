@@ -74,10 +74,11 @@ struct MonitorSettings: Sendable {
     /// The records of calibrations, each ten octets.
     private var calibrations: [[UInt8]] = []
 
-    /// The most calibrations, as many as their numbers can tell.
+    /// The maximum number of calibrations, which is the largest number that can identify one.
     private static let most = 0xFFFE
 
-    /// Whether a measurement is sent, if the last one that was sent was taken at `last`.
+    /// Whether a measurement made at `time` is sent; `last` is the time of the last sent measurement, or
+    /// `nil`.
     func sends(at time: Duration, after last: Duration?) -> Bool {
         switch interval {
         case 0: false
@@ -100,8 +101,9 @@ struct MonitorSettings: Sendable {
         return alerts.reversed().reduce(UInt8(0)) { $1 ? $0 << 1 | 1 : $0 << 1 }
     }
 
-    /// Carries out an operation with an operand of the right length; returns the result, or the operand of
-    /// the response to a `get` operation.
+    /// Carries out an operation, whose operand must have the right length.
+    ///
+    /// Returns the result code and, for a `get` operation, the operand of the response.
     mutating func carryOut(
         _ operation: MonitorOperation, _ operand: [UInt8]
     ) -> (MonitorOperation.Result, [UInt8]?) {
@@ -124,7 +126,7 @@ struct MonitorSettings: Sendable {
         return (.success, nil)
     }
 
-    /// Stores a calibration with its number, the time of the next one, and the status of an accepted one.
+    /// Stores a calibration, with its number and the time of the next calibration added.
     private mutating func calibrate(_ operand: [UInt8]) -> MonitorOperation.Result {
         guard Self.isLevel(Array(operand[..<2])), Self.number(Array(operand[..<2])) > 0 else {
             return .outOfRange
@@ -144,7 +146,7 @@ struct MonitorSettings: Sendable {
         MedicalFloat.short.number(UInt64(octets[0]) | UInt64(octets[1]) << 8)
     }
 
-    /// Whether an SFLOAT is a number that a level can have.
+    /// Whether an SFLOAT is valid as an alert level or a calibration value.
     private static func isLevel(_ octets: [UInt8]) -> Bool {
         (0...1000).contains(number(octets))
     }

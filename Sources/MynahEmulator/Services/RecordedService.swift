@@ -10,11 +10,11 @@ struct RecordedService: Hashable, Sendable {
     /// The supported filter types of an operand: 1 is the sequence number, or the time offset of a continuous
     /// monitor; 2 is the user-facing time.
     var filters: ClosedRange<UInt8> = 1...2
-    /// The time between two records of a report, or `nil` for the interval of the measurement.
+    /// The time between two records of a report, or `nil` to use the tick interval of the measurement.
     var pace: Duration?
     /// The length of the shortest measurement, in octets.
     private let shortest: Int
-    /// The error for a request whose response or records the central cannot receive.
+    /// The error for a request of a central that has not subscribed to the response or to the records.
     let unconfigured: ATTError
     /// The error for a request while another one is carried out.
     let busy: ATTError

@@ -24,7 +24,7 @@ protocol ServiceBehavior: Sendable {
     /// Returns `nil` if the behavior waits for a request, or for space in a link's send queue.
     func due(_ service: some ServiceState) -> Duration?
 
-    /// Starts the behavior with the device, and again after the values were reset.
+    /// Starts the behavior when the device starts, and again after the values were reset.
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect]
     /// Carries out a central's write of a whole value, or throws the ATT error of the response.
     mutating func write(

@@ -33,7 +33,7 @@ final class ServicePlayer {
 
     // MARK: Life
 
-    /// Starts the behaviors again after the device's values were reset.
+    /// Starts the behaviors when the device starts, and again after the device's values were reset.
     func begin() {
         stop()
         services = memory.device.responses.behaviors
@@ -59,13 +59,13 @@ final class ServicePlayer {
         deliver()
     }
 
-    /// Pauses the behaviors, because the app does not run, or because nothing can be sent.
+    /// Pauses the behaviors until `resume()` is called.
     func stop() {
         sleeping?.cancel()
         sleeping = nil
     }
 
-    /// Continues after `stop`.
+    /// Continues the behaviors if the device may act (`DeviceMemory.canAct`).
     func resume() {
         guard memory.canAct else { return }
         deliver()

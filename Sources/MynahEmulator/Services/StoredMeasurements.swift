@@ -14,7 +14,9 @@ struct StoredMeasurements: ServiceBehavior {
         var value: [UInt8]
     }
 
-    /// The most stored measurements, unless more are stored at the start; the oldest are dropped.
+    /// The maximum number of stored measurements, unless more are stored at the start.
+    ///
+    /// When the maximum is exceeded, the oldest measurement is dropped.
     static let most = 250
 
     let handled: [BluetoothUUID] = []

@@ -18,7 +18,7 @@ struct StoredRecord: Hashable, Sendable {
         self.measurement = measurement
     }
 
-    /// Makes a record of a continuous monitor, which is known by its time offset in minutes.
+    /// Makes a record of a continuous monitor, which is identified by its time offset in minutes.
     init(_ measurement: [UInt8], timeOffset: UInt16) {
         (sequenceNumber, time, context) = (timeOffset, nil, nil)
         self.measurement = measurement

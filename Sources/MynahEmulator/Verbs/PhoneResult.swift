@@ -18,7 +18,7 @@ package enum PhoneResult: Sendable {
     case rssi(Int8)
     case parameters(ConnectionParameterRange)
 
-    /// The members of its JSON form.
+    /// The members of the result's JSON form.
     package var members: [JSON.Member] {
         switch self {
         case .done: []
@@ -40,7 +40,7 @@ package enum PhoneResult: Sendable {
     }
 }
 
-/// A peripheral that a phone has heard.
+/// A peripheral whose advertising a phone has received.
 package struct HeardPeripheral: Sendable {
     package var address: DeviceAddress
     package var name: String?
@@ -91,7 +91,7 @@ package struct ConnectedPeripheral: Sendable {
         services = await peripheral.services
     }
 
-    /// The members of its JSON form.
+    /// The members of the peripheral's JSON form.
     package var members: [JSON.Member] {
         [.init("address", .string("\(address)"))] + (name.map { [.init("name", .string($0))] } ?? [])
             + [
@@ -118,7 +118,9 @@ package enum PhoneFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// The members for programs: the number and the name of the error on the air, and the radio's word.
+    /// The JSON members about the error: an ATT error, or the radio's error code and the controller's reason.
+    ///
+    /// An error or a reason is followed by its name.
     package var members: [JSON.Member] {
         var members: [JSON.Member] = []
         var name: String?
@@ -179,7 +181,7 @@ extension AttributePath.Target {
 }
 
 extension DiscoveredService {
-    /// The service with everything in it.
+    /// The service with its characteristics and descriptors, as a JSON object.
     package var json: JSON {
         var members: [JSON.Member] = [
             .init("uuid", .string(uuid.description)), .init("primary", .bool(isPrimary)),

@@ -1,8 +1,11 @@
 package import MynahCore
 
-/// A verb of a phone for a peripheral that it is connected to.
+/// An operation that a phone carries out for a connected peripheral.
 package enum PhoneVerb: Hashable, Sendable {
-    /// Discovers primary services of these types with all that is in them, or everything if there are none.
+    /// Discovers the primary services of these types, or all primary and secondary services if the list is
+    /// empty.
+    ///
+    /// Their included services, characteristics and descriptors are discovered too.
     case discover([BluetoothUUID])
     case read(AttributePath)
     case write(AttributePath, WrittenValue, withResponse: Bool)
@@ -18,13 +21,13 @@ package enum PhoneVerb: Hashable, Sendable {
     case disconnect
 }
 
-/// The peripherals that a phone looks for: all conditions that are given must hold.
+/// The conditions for the peripherals that a phone looks for; a peripheral must meet all that are set.
 package struct PeripheralSearch: Hashable, Sendable {
     /// The complete advertised name.
     package var name: String?
     /// The address on the air, or the identity address of a bonded peripheral.
     package var address: DeviceAddress?
-    /// The services of which it must advertise one.
+    /// The services of which a peripheral must advertise at least one; empty for no condition.
     package var services: [BluetoothUUID]
 
     package init(name: String? = nil, address: DeviceAddress? = nil, services: [BluetoothUUID] = []) {
@@ -36,7 +39,9 @@ package struct PeripheralSearch: Hashable, Sendable {
     /// Whether every peripheral matches.
     package var isEmpty: Bool { name == nil && address == nil && services.isEmpty }
 
-    /// Whether a peripheral matches.
+    /// Whether a peripheral with these addresses, this name and these services meets the conditions.
+    ///
+    /// `addresses` may also contain the identity address of a bonded peripheral.
     package func matches(
         _ addresses: [DeviceAddress?], name heard: String?, services found: [BluetoothUUID]
     ) -> Bool {
@@ -60,7 +65,7 @@ package struct PeripheralSearch: Hashable, Sendable {
 package struct PairingWish: Hashable, Sendable {
     /// The passkey to enter, or `nil` if none is known yet.
     package var passkey: UInt32?
-    /// Whether the user says that two numbers are the same, and agrees to pair.
+    /// Whether the user agrees to pairings, and confirms that the two numbers of a comparison are the same.
     package var accepts: Bool
 
     package init(passkey: UInt32? = nil, accepts: Bool = true) {
@@ -71,15 +76,15 @@ package struct PairingWish: Hashable, Sendable {
 
 /// A request to a phone in the central role.
 package struct PhoneRequest: Hashable, Sendable {
-    /// The action.
     package enum Action: Hashable, Sendable {
-        /// Scans until this number of peripherals were heard, or for the whole time with `nil`.
+        /// Scans until this number of matching peripherals was received, or with `nil` for the whole time
+        /// limit.
         case scan(PeripheralSearch, count: Int?)
         /// Finds a peripheral, connects to it and discovers its services.
         case connect(PeripheralSearch)
-        /// Carries out a verb on a connected peripheral, named by its address or its name.
+        /// Carries out a verb on a connected peripheral, given by its address or its name.
         ///
-        /// With `nil`, it is the only one that is connected.
+        /// With `nil`, this is the only connected peripheral.
         case perform(PhoneVerb, on: String?)
         /// Pairs with a peripheral.
         case pair(PairingWish, on: String?)

@@ -5,12 +5,12 @@ import MynahHost
 import MynahProfiles
 import MynahSupport
 
-/// A session that offers controllers of the shared air to other host stacks, until it is interrupted.
+/// A session of `mynah air`, which offers virtual controllers to other host stacks until it is interrupted.
 package final class AirSession: Sendable {
     private struct State {
-        /// The latest time of an event.
+        /// The time of the last reported event, in microseconds.
         var last: Int64 = 0
-        /// The names of the adapters that this machine has of the session.
+        /// The names of the session's virtual adapters that this machine still has.
         var adapters: Set<String> = []
         var taps: [Int: TappedTransport.Tap] = [:]
         /// The error that ended the session, or `nil`.
@@ -34,8 +34,7 @@ package final class AirSession: Sendable {
         self.observe = observe
     }
 
-    /// Offers the controllers, and ends them after the interruption; returns the error that ended the
-    /// session, if one did.
+    /// Offers the controllers until the interruption; returns the error that ended the session, or `nil`.
     package func play() async -> RadioError? {
         do throws(RadioError) {
             try capture?.createFile()
@@ -54,7 +53,7 @@ package final class AirSession: Sendable {
         return state.withLock { $0.failure }
     }
 
-    /// The error that ended the capture early, or `nil` if it is complete or there is none.
+    /// The error that ended the capture early, or `nil` if the capture is complete or was not requested.
     package var captureFailure: RadioError? { capture?.failure }
 
     private func makeServer(on air: SharedAir) -> ControllerServer {
@@ -66,7 +65,7 @@ package final class AirSession: Sendable {
         }
     }
 
-    /// Opens every door of a server, and reports that hosts can come.
+    /// Listens at all addresses of the plan and adds the adapters, and then reports `ready`.
     private func open(_ server: ControllerServer) async throws(RadioError) {
         for place in plan.places { try await server.listen(on: place) }
         var adapters: [String] = []
@@ -80,8 +79,8 @@ package final class AirSession: Sendable {
 
     /// The recorder of a host's packets, or `nil` without a capture.
     ///
-    /// The hosts of one number have one interface, so that the file does not grow with hosts that come and
-    /// go.
+    /// All hosts that use the same number one after the other share one interface in the capture file.
+    /// Otherwise, each reconnection would add an interface to the file.
     private func tap(_ host: ServedHost) -> TappedTransport.Tap? {
         guard let capture else { return nil }
         return state.withLock { state in
@@ -110,7 +109,8 @@ package final class AirSession: Sendable {
         }
     }
 
-    /// Ends the session if nobody can come any more after an adapter of this machine has gone.
+    /// Ends the session if it has lost its last adapter, and hosts have no address at which they could
+    /// connect.
     private func end(of adapter: ServedHost, _ error: RadioError) {
         let isLast = state.withLock { state in
             state.adapters.remove(adapter.name)
@@ -138,7 +138,7 @@ package final class AirSession: Sendable {
 }
 
 extension EventPayload.Host {
-    /// The host of a controller, without a reason for its end.
+    /// Makes the payload for a host; the reason why the host has left is not set.
     fileprivate init(_ host: ServedHost) {
         self.init()
         (self.host, address, place) = (host.name, host.address, host.place)

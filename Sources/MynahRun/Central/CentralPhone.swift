@@ -7,12 +7,12 @@ import MynahSupport
 
 /// A phone in the central role: it finds peripherals, carries out verbs for them, and reports what happens.
 ///
-/// `mynah connect` and the phones of the control API are two faces of it: the first reads verbs from lines,
-/// the other from requests, and each has its own form for the reports.
+/// A verb (`PhoneVerb`) is an operation such as `read` or `pair`. `mynah connect` parses verbs from lines,
+/// and the control API parses them from HTTP requests. Each shows the reports in a form of its own.
 struct CentralPhone: Sendable {
-    /// The handling of pairings, and of the end of the phone.
+    /// The options for pairings, and for the end of the phone.
     struct Options: Sendable {
-        /// Whether a pairing can get a passkey that it asks for.
+        /// Whether the user or a test can enter a passkey during a pairing.
         var entersPasskey = false
         /// Whether the phone is about to end, so that requests fail.
         var isEnding: @Sendable () -> Bool = { false }
@@ -23,7 +23,7 @@ struct CentralPhone: Sendable {
     let sink: ConnectSink
     let clock: RunClock
     private let options: Options
-    /// The peripherals that were sent a write without response after their last request.
+    /// The peripherals whose last written value was sent without response, and may not have arrived yet.
     private let sent = Lock<Set<PeripheralIdentifier>>([])
 
     init(
@@ -53,7 +53,7 @@ struct CentralPhone: Sendable {
 
     /// Scans until a peripheral is found; returns `nil` if the task is cancelled.
     ///
-    /// `hint` returns the reason that no device was heard although one is being played, or `nil`.
+    /// `hint` returns a likely reason that no device was received, for the error message, or `nil`.
     func find(
         _ search: DeviceSearch, timeout: Duration, hint: @escaping @Sendable () -> String? = { nil }
     ) async throws(RadioError) -> Peripheral? {
@@ -61,10 +61,12 @@ struct CentralPhone: Sendable {
         return try await finder.find(manager) { sink.onDiscovery($0) }
     }
 
-    /// Connects to a peripheral and discovers its services: all, or those of these types.
+    /// Connects to a peripheral and discovers its services: all, or only those of these types if there are
+    /// any.
     ///
-    /// The timeout is for the connection, and with `limitsAnswers` also for each answer until the services
-    /// are known; with `nil` there is none. Other answers have the limit of ATT.
+    /// `timeout` limits the time for connecting, and `nil` means no limit. With `limitsAnswers`, it also
+    /// limits the time for each ATT response until the services are discovered. Other responses have ATT's
+    /// limit of 30 s.
     @discardableResult
     func open(
         _ peripheral: Peripheral, timeout: Duration?, limitsAnswers: Bool, services types: [BluetoothUUID],
@@ -193,7 +195,8 @@ struct CentralPhone: Sendable {
         do throws(RequestError) { return try await body() } catch { throw Failed(.request(error)) }
     }
 
-    /// Makes a request for an attribute; a failure is also an event of the attribute.
+    /// Sends the request for an attribute that `attempt` describes; a failure is thrown together with
+    /// `attempt`.
     private func attempting<Value: Sendable>(
         _ attempt: ConnectReport.Attempt, _ body: () async throws(RequestError) -> Value
     ) async throws(Failed) -> Value {
@@ -279,8 +282,10 @@ struct CentralPhone: Sendable {
         }
     }
 
-    /// Waits until write commands have arrived, because ending the link would drop them: the device answers
-    /// this request after them.
+    /// Waits until the peripheral has received all values that were written without response.
+    ///
+    /// Ending the link before would drop them. The function sends another request, which the peripheral
+    /// answers only after it has received the values.
     func settle(_ peripheral: Peripheral) async {
         let isWanted = sent.withLock { $0.remove(peripheral.identifier) != nil }
         guard isWanted, await peripheral.isConnected else { return }

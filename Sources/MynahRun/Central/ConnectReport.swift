@@ -13,7 +13,7 @@ package enum ConnectReport: Sendable {
         case compare
     }
 
-    /// A verb of a phone whose failure is an event of its attribute.
+    /// A request for an attribute, whose failure is reported as an event of that attribute.
     package enum Attempt: Sendable {
         case read(AttributePath.Target)
         case write(AttributePath.Target, [UInt8], withResponse: Bool)
@@ -46,7 +46,7 @@ package enum ConnectReport: Sendable {
     case passkeyWanted
     /// The connection parameters changed, or the device requested others.
     case parameters(ConnectionParameterReport)
-    /// A verb failed; `failed` follows.
+    /// A request for an attribute failed; the report `failed` follows.
     case attemptFailed(Attempt, RequestError)
     /// A request failed or was refused; `needsPasskey` means that pairing with a passkey may help.
     case failed(RequestError, needsPasskey: Bool = false)
@@ -60,7 +60,7 @@ package enum ConnectReport: Sendable {
 package protocol ConnectObserver: Sendable {
     func observe(_ report: ConnectReport, at time: WallTime)
 
-    /// Shows a report about a device, which is `nil` if the report is about none.
+    /// Shows a report about a device; `device` is `nil` if the report is not about a device.
     func observe(_ report: ConnectReport, of device: EventPeripheral?, at time: WallTime)
 
     /// Shows a warning, after which the session continues.

@@ -48,7 +48,7 @@ package enum ConnectRequest: Hashable, Sendable {
         "read", "write", "command", "subscribe", "unsubscribe",
     ]
 
-    /// Parses a line; `nil` if it is empty or a comment.
+    /// Parses a line; returns `nil` if the line is empty or a comment.
     package static func parse(_ line: String) throws(Problem) -> ConnectRequest? {
         var words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0.isNewline })[...]
         guard let word = words.popFirst(), !word.hasPrefix("#") else { return nil }
@@ -134,7 +134,7 @@ package enum ConnectRequest: Hashable, Sendable {
         }
     }
 
-    /// The command as a verb of a phone, or `nil` if it is not one for a connected device.
+    /// The command as a `PhoneVerb`, or `nil` for `wait`, `connect`, `help` and `quit`.
     func verb(for plan: ConnectPlan) -> PhoneVerb? {
         switch self {
         case .services: .discover(plan.services)
@@ -154,7 +154,7 @@ package enum ConnectRequest: Hashable, Sendable {
 
     // MARK: - Completion
 
-    /// The possible completions of the last word of a line, for the Tab key.
+    /// The possible completions of the last word of a line; `before` is the text before the cursor.
     package static func completions(of before: String, in services: [DiscoveredService]) -> [String] {
         let words = before.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard let last = words.last else { return [] }

@@ -11,7 +11,8 @@ package struct ConnectPlan: Sendable {
     /// The time limit for finding the device, for connecting, and for each answer until the services are
     /// discovered.
     ///
-    /// With `nil`, connecting has no limit, and the others have their defaults of 10 s and 30 s.
+    /// With `nil`, finding the device is limited to 10 s and each answer to 30 s, and connecting has no
+    /// limit.
     package var timeout: Duration?
     /// The types of the primary services to discover; empty for all services.
     package var services: [BluetoothUUID] = []
@@ -153,7 +154,10 @@ package struct ConnectSession: Sendable {
 }
 
 extension DeviceIdentity {
-    /// The identity of a phone; `asks` means that the phone can show passkeys and ask for them.
+    /// The identity of a phone in the central role.
+    ///
+    /// With `asks`, the user can compare and enter passkeys. Otherwise, the phone can only enter `passkey`,
+    /// or has neither input nor output if that is `nil`.
     static func phone(asks: Bool, _ passkey: UInt32?) -> DeviceIdentity {
         DeviceIdentity(
             name: "Mynah",

@@ -5,7 +5,7 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// Handles the events of the central manager for `connect` and `record`.
+/// Receives the events of a central manager, and passes them on as reports (`ConnectReport`).
 final class ConnectSink: CentralManagerSink {
     private struct State {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
@@ -19,21 +19,24 @@ final class ConnectSink: CentralManagerSink {
         var ending: [(peripheral: PeripheralIdentifier, end: FirstResult<Void>)] = []
     }
 
-    /// Answers the questions of a pairing in place of the questions to the user.
+    /// A function that answers the questions of a pairing, so that the user is not asked.
     struct PairingAnswers: Sendable {
         var answer: @Sendable (PairingStep) -> RadioAnswer
     }
 
     private let state = Lock(State())
-    /// Locked while reports are passed on, so that each observer gets them in order.
+    /// The order of the reports; the lock is held while reports are passed on, so that the observer gets them
+    /// in order.
     private let order = Lock(ReportOrder())
     private let questions: (any QuestionAsker)?
     private let passkey: UInt32?
     private let answers: PairingAnswers?
     private let clock: RunClock
 
-    /// Makes a sink; `questions` asks the user the questions of a pairing, except for the passkey if it is
-    /// given, unless there are `answers`.
+    /// Makes a sink that lets `answers` answer the questions of a pairing or, with `nil`, the user.
+    ///
+    /// `questions` asks the user, or is `nil` if the user cannot be asked. `passkey` is the passkey to enter,
+    /// or `nil` to ask the user for it.
     init(
         questions: (any QuestionAsker)?, passkey: UInt32?, answers: PairingAnswers? = nil, clock: RunClock
     ) {
@@ -51,12 +54,14 @@ final class ConnectSink: CentralManagerSink {
         ended(nil)
     }
 
-    /// Reports an event of a peripheral, or of none.
+    /// Reports an event of a device, or of the phone itself if `device` is `nil`.
     func tell(_ report: ConnectReport, _ device: EventPeripheral? = nil) {
         give { $0.reports(report, of: device, at: .now(clock)) }
     }
 
-    /// Reports the result of a command after its last answer has come; `former` is reported before it.
+    /// Reports the result of a command, with the time of the device's last answer.
+    ///
+    /// The report `former`, if there is one, is passed on first, with the same time.
     func tellResult(
         _ report: ConnectReport, _ device: EventPeripheral? = nil, after former: ConnectReport? = nil
     ) {
@@ -69,8 +74,7 @@ final class ConnectSink: CentralManagerSink {
         }
     }
 
-    /// Records in the order of reports that a request was sent or, with `isAnswered`, that its answer
-    /// arrived.
+    /// Records that a request was sent to a device or, with `isAnswered`, that the device has answered it.
     func asked(isAnswered: Bool) {
         give { isAnswered ? $0.answered(at: .now(clock)) : $0.release() }
     }
@@ -91,7 +95,7 @@ final class ConnectSink: CentralManagerSink {
     /// The number of times that the radio has reported room for writes without response.
     var rooms: Int { state.withLock { $0.rooms } }
 
-    /// Waits until `rooms` differs from the given number; the end of the link also changes it.
+    /// Waits until `rooms` differs from the given number; `rooms` also changes when a link ends.
     func waitForRoom(after rooms: Int) async {
         await withCheckedContinuation { continuation in
             let isLate = state.withLock { state in
@@ -112,14 +116,14 @@ final class ConnectSink: CentralManagerSink {
         for each in waiting { each.resume() }
     }
 
-    /// Returns a result that is given when the manager reports the end of a peripheral's link.
+    /// Returns a result that gets its value when the manager reports the end of the peripheral's link.
     func expectEnd(of peripheral: Peripheral) -> FirstResult<Void> {
         let end = FirstResult<Void>()
         state.withLock { $0.ending.append((peripheral.identifier, end)) }
         return end
     }
 
-    /// Ends the calls that wait for the end of a peripheral's link, or with `nil` of any.
+    /// Resumes the calls that wait for the end of this peripheral's link, or with `nil` all such calls.
     private func ended(_ peripheral: PeripheralIdentifier?) {
         let over = state.withLock { state in
             let over = state.ending.filter { peripheral == nil || $0.peripheral == peripheral }
@@ -133,7 +137,7 @@ final class ConnectSink: CentralManagerSink {
         state.withLock { $0.onDiscovery = handler }
     }
 
-    /// Sets or removes a function that is also called with each event.
+    /// Sets the function that is also called with each event of the manager; `nil` removes the function.
     func onEvent(_ handler: (@Sendable (CentralManagerEvent) -> Void)?) {
         state.withLock { $0.onEvent = handler }
     }
@@ -177,7 +181,7 @@ final class ConnectSink: CentralManagerSink {
         return .none
     }
 
-    /// Reports an event of a peripheral, on the manager's executor.
+    /// Reports an event of a peripheral; must be called on the manager's executor.
     private func tell(_ report: ConnectReport, _ peripheral: Peripheral) {
         tell(report, EventPeripheral(address: peripheral.address, name: peripheral.look { $0.name }))
     }

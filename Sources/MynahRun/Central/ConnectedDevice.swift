@@ -3,7 +3,7 @@ import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// Carries out the commands for a connected device.
+/// Carries out the commands of `mynah connect` for one device.
 struct ConnectedDevice: Sendable {
     /// The result of a command.
     enum Outcome {
@@ -33,7 +33,8 @@ struct ConnectedDevice: Sendable {
 
     func tell(_ report: ConnectReport) { sink.tellResult(report) }
 
-    /// Connects to the device, discovers the services of the plan, and reports them if the plan says so.
+    /// Connects to the device and discovers the services of the plan; reports them if `plan.reportsServices`
+    /// is set.
     func open() async throws(RequestError) {
         try await phone.open(
             peripheral, timeout: plan.timeout, limitsAnswers: true, services: plan.services,
@@ -76,6 +77,6 @@ struct ConnectedDevice: Sendable {
         return .done
     }
 
-    /// Waits until write commands have arrived.
+    /// Waits until the device has received all values that were written without response.
     func settle() async { await phone.settle(peripheral) }
 }

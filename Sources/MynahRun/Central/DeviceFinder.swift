@@ -21,7 +21,7 @@ struct DeviceFinder: Sendable {
     let clock: RunClock
     /// The number of advertising reports to collect after the device was found.
     var reports = 0
-    /// Returns a possible reason why no device was received, or `nil` if none is known.
+    /// A function that returns a possible reason why no device was received, or `nil` if none is known.
     var hint: @Sendable () -> String? = { nil }
 
     /// Scans until the device is found; returns `nil` if the scan is interrupted.

@@ -2,9 +2,12 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Reads everything from a device that a profile needs; the answers are captured on the transport.
+/// Reads everything from a device that a profile needs.
+///
+/// The values are not stored here: the HCI packets of the transport are captured, and the profile is made
+/// from the capture.
 package struct DeviceRecorder: Sendable {
-    /// The requests without a useful answer, because the link ended or more security is needed.
+    /// The number of requests that have not succeeded, because the link ended or more security is needed.
     package struct Missing: Hashable, Sendable {
         package var reads = 0
         package var subscriptions = 0

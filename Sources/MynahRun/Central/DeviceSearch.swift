@@ -2,7 +2,7 @@ package import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// Finds a device by its address, its name, or a prefix of either.
+/// Finds a device by its address, its name, a prefix of either, or by conditions.
 package struct DeviceSearch {
     /// How closely a device matches the text, from the weakest to the strongest.
     private enum Fit: Int, Comparable {
@@ -26,9 +26,11 @@ package struct DeviceSearch {
     }
 
     private let wanted: String
-    /// The device for messages: the text as the user wrote it, safe for a terminal, or the conditions.
+    /// The device in messages: the user's text, safe for a terminal, or the conditions in words.
     private let shown: String
-    /// The conditions, of which the first device that meets them is the one, or `nil` if a text names it.
+    /// The conditions that the device must meet, or `nil` if the user's text selects it.
+    ///
+    /// The search ends with the first device that meets the conditions.
     private var conditions: PeripheralSearch?
     private var isSettling = false
     private var found: [DeviceAddress: (fit: Fit, name: String)] = [:]
@@ -36,10 +38,10 @@ package struct DeviceSearch {
     /// The names of matching devices that are not connectable, by address.
     private var closed: [DeviceAddress: String] = [:]
 
-    /// `true` if no connectable device was received, and no device that matches the text.
+    /// `true` if no connectable device and no matching device was received.
     var hasHeardNothing: Bool { heard.isEmpty && closed.isEmpty }
 
-    /// The largest number of remembered devices.
+    /// The largest number of devices in each of `found`, `heard` and `closed`.
     private static let limit = 4096
 
     package init(_ text: String) {

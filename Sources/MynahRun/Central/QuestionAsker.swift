@@ -2,11 +2,11 @@
 package protocol QuestionAsker: Sendable {
     /// Asks the user a question.
     ///
-    /// `read` returns the action for an answer, or `nil` if the answer is not valid. In the second case, the
-    /// question is asked again with the hint.
+    /// `read` returns the action for an answer, or `nil` if the answer is not valid; the question is then
+    /// asked again with the hint.
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?)
 
-    /// Withdraws the question, because an answer is no longer needed.
+    /// Withdraws the current question, which needs no answer any longer.
     func withdrawQuestion()
 }

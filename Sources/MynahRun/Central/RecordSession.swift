@@ -25,7 +25,8 @@ package struct RecordPlan: Sendable {
 
 /// A session of `mynah record`: finds a device and reads everything that a profile needs.
 ///
-/// The answers are captured on the transport.
+/// The values are not stored here: the HCI packets of the transport are captured, and the profile is made
+/// from the capture.
 package struct RecordSession: Sendable {
     /// The result of the session.
     package struct End: Sendable {

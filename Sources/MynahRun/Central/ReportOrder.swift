@@ -3,8 +3,8 @@ import MynahProfiles
 
 /// Orders the reports of a connection as the events happened on the air.
 ///
-/// The radio reports events immediately, but a command gets its answer slightly later. So events after an
-/// answer are held until the command has reported its result.
+/// The radio reports events immediately, but a command gets its answer slightly later. An event after an
+/// answer is therefore held until the command has reported its result.
 struct ReportOrder {
     /// A report with its time.
     struct Report {
@@ -14,12 +14,11 @@ struct ReportOrder {
         var device: EventPeripheral?
     }
 
-    /// The number of commands that are being carried out; other requests to a device have no report.
+    /// The number of commands that are being carried out; without a command, answers do not hold reports.
     private var commands = 0
-    /// The reports to pass on after the result of the running command, and the time of the last answer that
-    /// it got.
+    /// The reports held until the running command reports its result, and the time of the last answer to it.
     ///
-    /// The value is `nil` if the command has reported each answer, or if no command is running.
+    /// The value is `nil` while no reports are held.
     private var waiting: (reports: [Report], answered: WallTime)?
 
     /// Handles the beginning of a command; returns the reports to pass on now.

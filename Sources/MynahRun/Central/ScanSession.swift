@@ -5,8 +5,9 @@ package import MynahSupport
 
 /// The options of a scan.
 package struct ScanPlan: Sendable {
-    /// The services by which devices are filtered: a device must advertise at least one; empty for all
-    /// devices.
+    /// The services by which devices are filtered; empty to scan for all devices.
+    ///
+    /// A device passes the filter if it advertises at least one of the services.
     package var services: [BluetoothUUID] = []
     /// Whether the scan is active, so that scan responses are requested.
     package var isActive = true

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A value of which the first one that is given counts, and for which one caller waits.
+/// A value for which one caller waits; if several values are given, the first one counts.
 final class FirstResult<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?

@@ -4,7 +4,8 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Reports what a phone of a test does as events, under the names that apps in the central role have.
+/// Converts the reports of a test's phone to events, which have the same names as those of apps in the
+/// central role.
 final class PhoneEvents: ConnectObserver {
     private let phone: String
     private let clock: RunClock
@@ -30,7 +31,7 @@ final class PhoneEvents: ConnectObserver {
 
     func say(_ text: String) {}
 
-    /// The name and the content of the event for a report, or `nil` if there is none.
+    /// The name and the content of the event for a report, or `nil` if the report has no event.
     private static func event(
         _ report: ConnectReport, _ device: EventPeripheral
     ) -> (DeviceEvent.Name, EventPayload)? {

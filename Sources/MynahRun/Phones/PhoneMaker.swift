@@ -6,7 +6,7 @@ import MynahHost
 import MynahProfiles
 import MynahSupport
 
-/// Makes the phones of a run that tests ask for.
+/// Makes the phones in the central role that tests add to a run.
 struct PhoneMaker: Sendable {
     let radios: RadioMaker
     let played: PlayedRadios
@@ -16,10 +16,13 @@ struct PhoneMaker: Sendable {
     let writer: FileWriter
     let clock: RunClock
 
-    /// The problem of a run to which no phone can be added now.
+    /// The problem that no phone can be added while the run is starting or ending.
     static let isChanging = ControlProblem(409, "the run is starting or ending; try again")
 
-    /// Adds a phone and starts it, after `count` devices of the command line have begun to start.
+    /// Adds a phone and starts it.
+    ///
+    /// Throws `isChanging` before all `count` radios of the command line were added, and after the end of the
+    /// run.
     func add(_ settings: PhoneSettings, after count: Int) async throws(ControlProblem) -> PlayedPhone {
         guard let new = try make(settings, after: count) else { throw Self.isChanging }
         do throws(RadioError) {
@@ -31,7 +34,9 @@ struct PhoneMaker: Sendable {
         return new
     }
 
-    /// Makes a phone that is not started yet, or returns `nil` while the run is starting or ending.
+    /// Makes a phone that is not started yet; returns `nil` while the run is starting or ending.
+    ///
+    /// The run has started when all `count` radios of the command line were added.
     private func make(_ settings: PhoneSettings, after count: Int) throws(ControlProblem) -> PlayedPhone? {
         let choice = try Self.choice(settings)
         return try played.appendPhone(after: count) { index, labels, others throws(ControlProblem) in
@@ -48,7 +53,8 @@ struct PhoneMaker: Sendable {
         }
     }
 
-    /// The radio that the settings name, or `nil` for the run's.
+    /// The radio that the settings name, or `nil` if they name none and the phone uses the run's kind of
+    /// radio.
     private static func choice(_ settings: PhoneSettings) throws(ControlProblem) -> RadioChoice? {
         guard let text = settings.radio else { return nil }
         let choice: RadioChoice
@@ -65,6 +71,8 @@ struct PhoneMaker: Sendable {
     }
 
     /// The folder for the bonds of a phone, or `nil` if they are kept in memory.
+    ///
+    /// Throws a problem if one of the phones in `others` uses the folder.
     private func folder(
         of settings: PhoneSettings, beside others: [PlayedPhone]
     ) throws(ControlProblem) -> StateDirectory? {
@@ -86,7 +94,7 @@ struct PhoneMaker: Sendable {
 }
 
 extension PhoneSettings {
-    /// The address policy of its radio.
+    /// The address policy of the phone's radio.
     fileprivate var policy: AddressPolicy {
         switch address {
         case "identity": .automatic

@@ -6,16 +6,18 @@ import MynahSupport
 final class PhonePairing: Sendable {
     private struct State {
         var wish: PairingWish
-        /// The question for a passkey that is not answered yet.
+        /// The pending reply to a pairing that needs a passkey, or `nil` if no pairing does.
         var asked: PendingPairingReply?
     }
 
     private let state: Lock<State>
 
-    /// Makes answers that a `pair` of the test can replace.
+    /// Makes the answers for a phone's settings; a `pair` request of the test replaces them.
     init(_ wish: PairingWish) { state = Lock(State(wish: wish)) }
 
-    /// Replaces the answers; a passkey that is known remains known.
+    /// Replaces the answers, but keeps the current passkey if `wish` has none.
+    ///
+    /// A new passkey is also entered in a pairing that waits for one.
     func use(_ wish: PairingWish) {
         state.withLock { state in
             state.wish = PairingWish(passkey: wish.passkey ?? state.wish.passkey, accepts: wish.accepts)
@@ -23,7 +25,7 @@ final class PhonePairing: Sendable {
         if let passkey = wish.passkey { _ = enter(passkey) }
     }
 
-    /// Enters the passkey that a pairing asks for; returns `false` if none asks.
+    /// Enters a passkey in the pairing that waits for one; returns `false` if none does.
     func enter(_ passkey: UInt32) -> Bool {
         let asked = state.withLock { state in
             defer { state.asked = nil }
@@ -32,7 +34,10 @@ final class PhonePairing: Sendable {
         return asked?.answer(.passkey(passkey)) ?? false
     }
 
-    /// The answer to a question; that for a passkey may be given later.
+    /// The answer to a step of a pairing.
+    ///
+    /// If the step needs a passkey that is not known yet, the answer follows when the test enters the
+    /// passkey.
     func answer(to step: PairingStep) -> RadioAnswer {
         state.withLock { state in
             switch step {

@@ -11,20 +11,24 @@ import MynahSupport
 final class PlayedPhone: ControlledPhone {
     /// The largest number of requests at a time, including those whose time limit has passed.
     private static let requestLimit = 256
-    /// The time after its limit at which a request that waits for others is given up.
+    /// The additional time after which a scan or connection request fails if it still waits for other
+    /// requests.
+    ///
+    /// A request that no longer waits ends at its time limit.
     private static let grace = Duration.seconds(1)
 
     let name: String
-    /// The number of the radio.
+    /// The number of the phone's radio in the run.
     let index: Int
     let settings: PhoneSettings
     private let phone: CentralPhone
-    /// The maker of a radio of its own, which ends with the phone.
+    /// The maker of the phone's own radio, which ends with the phone; `nil` if the phone uses the run's
+    /// radio.
     private let radios: RadioMaker?
     private let clock: RunClock
     private let pairing: PhonePairing
     private let observer: PhoneEvents?
-    /// Lets one request at a time scan.
+    /// Ensures that only one request scans at a time.
     private let scans = TurnQueue()
     private let requests = Lock(0)
 
@@ -142,7 +146,7 @@ final class PlayedPhone: ControlledPhone {
 
     private func due(_ request: PhoneRequest) -> RunClock.Instant { clock.now.advanced(by: request.within) }
 
-    /// The connected peripheral with an address or a name, or with `nil` the only one.
+    /// The connected peripheral with this address or name; `nil` selects the only connected peripheral.
     private func peripheral(_ wanted: String?) async throws(PhoneFailure) -> Peripheral {
         let connected = await phone.manager.connectedPeripherals
         guard let wanted else {
@@ -172,7 +176,7 @@ final class PlayedPhone: ControlledPhone {
         return nil
     }
 
-    /// The peripheral with a name or an address, also if it is not connected.
+    /// The connected peripheral with this name or address, or else the bonded one with this address.
     private func known(_ wanted: String) async throws(PhoneFailure) -> Peripheral {
         let connected = await phone.manager.connectedPeripherals
         if let peripheral = await Self.first(of: connected, named: wanted) { return peripheral }
@@ -192,7 +196,10 @@ final class PlayedPhone: ControlledPhone {
 
     // MARK: Scanning and connecting
 
-    /// Carries out work that scans, when no other request scans any more.
+    /// Waits until no other request scans, and then calls `body`, which scans.
+    ///
+    /// `body` gets the time until `due`. If no time is left, the function throws an error with the time
+    /// limit, `limit`.
     private func scanning<Value: Sendable>(
         until due: RunClock.Instant, _ limit: Duration, services: [BluetoothUUID],
         _ body: (Duration) async throws(PhoneFailure) -> Value
@@ -277,7 +284,7 @@ final class PlayedPhone: ControlledPhone {
 }
 
 extension PhoneRequest {
-    /// Whether the work keeps its time limit itself, and says more about what it waited for.
+    /// `true` for an action that ends at its time limit by itself, with a result or a more precise error.
     fileprivate var hasOwnLimit: Bool {
         switch action {
         case .scan, .connect: true

@@ -21,7 +21,7 @@ package struct PlannedAction: Hashable, Sendable {
     /// The delay after all devices of the run are ready.
     package let delay: Duration
     package let effect: Effect
-    /// The name of a device, app or phone as written, or `nil` if there is none.
+    /// The name of a device, app or phone as the user wrote it, or `nil` if there is none.
     let name: String?
     private let text: String
 
@@ -102,7 +102,7 @@ package struct PlannedAction: Hashable, Sendable {
         if case .action(let action) = effect { action.setsPower } else { false }
     }
 
-    /// Whether the name can be that of a peripheral in an app's profile.
+    /// Whether `name` can be that of a peripheral in an app's profile.
     private var isOfPeripheral: Bool {
         if case .action(let action) = effect { action.isOfPeripheral } else { false }
     }
@@ -112,16 +112,16 @@ package struct PlannedAction: Hashable, Sendable {
         if case .range = effect { true } else { false }
     }
 
-    /// Whether the action is for the devices of a radio.
+    /// Whether the action applies to the devices of a radio, which are a phone's apps if `isPhone` is `true`.
     ///
-    /// Without a name, turning Bluetooth off or on is for the phone if there is one, and else for all
-    /// accessories.
+    /// Every action applies to apps, and actions on a radio also apply to accessories. Without a name,
+    /// however, turning Bluetooth off or on does not apply to accessories in a run with a phone.
     package func isFor(phone isPhone: Bool, ofRunWithPhone hasPhone: Bool) -> Bool {
         guard case .action(let action) = effect else { return false }
         return isPhone || action.isAboutRadio && (name != nil || !hasPhone)
     }
 
-    /// The target of the action, or an error if the name is unknown or ambiguous.
+    /// The target of the action; throws if the name is unknown or ambiguous.
     ///
     /// Without a name, the target is every app, or every accessory for a change of distance. If there are
     /// several phones, an action on a phone needs a name.

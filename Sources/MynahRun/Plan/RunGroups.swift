@@ -31,7 +31,7 @@ package struct RunGroups {
 
     /// The name in events of a phone that has services itself.
     ///
-    /// A number is added if a device has that name.
+    /// A number is added if the name is already in `labels`.
     static func label(ofPhone name: String?, with labels: [String]) -> String {
         DeviceLabels.next(name ?? "phone", after: labels)
     }

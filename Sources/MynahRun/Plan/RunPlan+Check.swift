@@ -10,6 +10,8 @@ extension RunPlan {
     }
 
     /// The error if the clock cannot be used for this run, or `nil` if it can.
+    ///
+    /// `hasEnd` is `true` if an option ends the run, and `isControlled` if clients can use the control API.
     package func misuse(of clock: ClockChoice, _ radio: RadioChoice, hasEnd: Bool, isControlled: Bool)
         -> String?
     {
@@ -44,7 +46,7 @@ extension RunPlan {
 
     /// The error if the radios or the options do not fit these profiles, or `nil` if they do.
     ///
-    /// `actions` are the planned actions, which the plan does not have yet.
+    /// `actions` are the user's planned actions, which were not added to the plan yet.
     package func misuse(
         of radios: RadioPlan, _ actions: [PlannedAction], hasStateDirectory: Bool
     ) -> String? {

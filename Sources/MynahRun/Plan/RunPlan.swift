@@ -32,9 +32,10 @@ package struct RunPlan: Sendable {
     /// The seed for generated values, or `nil` for random values.
     package var seed: UInt64?
     package var stateDirectory: StateDirectory?
-    /// Writes a note by which other processes can find the run.
+    /// Writes a note from which other processes learn why they cannot receive the run's devices.
     ///
-    /// The value is `nil` if the run uses the virtual air that all processes of this user share.
+    /// The value is `nil` if they can, because the run uses the virtual air that all processes of this user
+    /// share.
     package var leaveNote: (@Sendable () -> AirNote?)?
     /// The control API, or `nil` if there is none.
     package var control: ControlPlan?
@@ -82,7 +83,7 @@ package struct RunPlan: Sendable {
     /// Whether one of the apps is a central, which BlueZ cannot play.
     var playsCentrals: Bool { profiles.contains { !$0.centrals.isEmpty } }
 
-    /// Whether the run begins with a phone.
+    /// Whether the run begins with a phone, because one of the initial profiles is an app.
     var hasPhone: Bool { profiles.contains { $0.app != nil } }
 
     /// The names of the devices in events, in the order of the command line.

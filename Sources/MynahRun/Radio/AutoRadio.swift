@@ -2,7 +2,7 @@ package import MynahCore
 
 /// The radio that `--radio auto` selects.
 package enum AutoRadio: Hashable, Sendable {
-    /// BlueZ, without a warning, because the event `ready` names the radio.
+    /// BlueZ, without a warning.
     case bluez
     /// An Android emulator's radio, with a warning for the user.
     case emulator(RadioWarning)
@@ -22,8 +22,8 @@ package enum AutoRadio: Hashable, Sendable {
     /// Selects the radio for a device.
     ///
     /// `trouble` is the reason why BlueZ has no adapter, or `nil` if it has one. `needsBlueZ` means that the
-    /// kernel has an adapter or the user has named one. The error must then be fixed, and no other radio is
-    /// selected.
+    /// kernel has an adapter or the user has named one. The user must then fix `trouble`, and no other radio
+    /// is selected.
     package static func forDevice(
         bluez trouble: RadioError?, needsBlueZ: Bool, emulator: Emulator
     ) -> AutoRadio {

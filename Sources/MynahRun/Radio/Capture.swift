@@ -8,7 +8,9 @@ package enum CaptureTarget: Equatable, Sendable {
     case file(String)
 }
 
-/// The capture of a command, opened by `begin` or for its first radio.
+/// The capture file of a command, which `createFile()` or the first radio creates.
+///
+/// Each radio is an interface of the pcapng file.
 package final class Capture: Sendable {
     private struct State {
         var file: CaptureFile?
@@ -86,7 +88,7 @@ package final class Capture: Sendable {
         if isNew { file.record(air, named: "air") }
     }
 
-    /// Starts a new section of the file for a new air.
+    /// Starts a new section of the file; called when the run starts again on a new simulated medium.
     func beginAnew() {
         let file = state.withLock { state in
             state.hasAir = false

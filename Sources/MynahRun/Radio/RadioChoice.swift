@@ -8,7 +8,7 @@ package enum RadioChoice: Equatable, Sendable {
     case auto
     /// bluetoothd, over D-Bus.
     case bluez
-    /// Mynah's own host on a virtual controller; all processes of the user share one air.
+    /// Mynah's own host on a virtual controller; all processes of the user share one simulated medium.
     case virtual
     /// Mynah's own host on a controller of an Android emulator's radio.
     ///
@@ -20,7 +20,7 @@ package enum RadioChoice: Equatable, Sendable {
     /// Whether the choice may select BlueZ.
     package var usesAdapters: Bool { self == .auto || self == .bluez }
 
-    /// The error of an option for BlueZ that is used with another radio.
+    /// The error if `option`, which is only for BlueZ, is used with another radio.
     package static func isForBlueZ(_ option: String) -> String {
         "\(option) is for BlueZ, and --radio selects another radio"
     }
@@ -30,7 +30,7 @@ package enum RadioChoice: Equatable, Sendable {
         package var message: String
     }
 
-    /// Parses a choice; `words` are the words for a message.
+    /// Parses a choice; the error message lists `words` as the accepted words.
     package init(parsing text: String, among words: [String]) throws(Problem) {
         switch text {
         case "auto": self = .auto

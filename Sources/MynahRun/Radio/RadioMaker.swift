@@ -59,7 +59,7 @@ package final class RadioMaker: Sendable {
     private struct Station {
         let transport: VirtualTransport
         var distance = AirDistance.usual
-        /// The distances to single devices that the user has set, by address.
+        /// The distances from this controller to single devices, as set by the user, by address.
         var devices: [DeviceAddress: AirDistance] = [:]
     }
 
@@ -91,8 +91,8 @@ package final class RadioMaker: Sendable {
 
     /// Makes a radio for an accessory, or for the apps of a phone.
     ///
-    /// `stateDirectory` is for the bonds of Mynah's own host; with `nil`, the directory of the options is
-    /// used.
+    /// `labels` are the devices' names in events. `stateDirectory` is for the bonds of Mynah's own host; with
+    /// `nil`, the directory of the options is used.
     func peripheralRadio(
         _ index: Int, _ labels: [String], isPhone: Bool, _ stateDirectory: StateDirectory?
     ) throws(RadioError) -> any PeripheralRadio {
@@ -117,8 +117,8 @@ package final class RadioMaker: Sendable {
 
     /// Makes a radio with this number for a phone in the central role, which BlueZ does not support.
     ///
-    /// `choice` is another radio than the chosen one, or `nil`; then the second value is the maker of it, to
-    /// be ended with the phone.
+    /// `choice` is a radio for this phone only, or `nil` for the run's radio. If the second result is not
+    /// `nil`, it has made the phone's radio, and the caller must end it together with the phone.
     func phoneRadio(
         _ index: Int, named name: String, _ address: AddressPolicy, on choice: RadioChoice?,
         _ stateDirectory: StateDirectory?
@@ -179,7 +179,7 @@ package final class RadioMaker: Sendable {
             remedy: "choose --radio virtual")
     }
 
-    /// Changes the distance of the radio with this number to all others.
+    /// Changes the distance between the radio with this number and all other devices.
     func move(_ index: Int, _ change: RangeChange) {
         stations.withLock { stations in
             switch change {
@@ -214,7 +214,7 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// Stops using the shared virtual air and ends the capture, after the radios are no longer used.
+    /// Stops using the shared virtual air and ends the capture; call this when no radio is used any longer.
     package func end() {
         stations.withLock { $0 = [:] }
         shared.withLock { $0 }?.leave()
@@ -226,7 +226,8 @@ package final class RadioMaker: Sendable {
 
     /// Makes Mynah's own host on the chosen radio, or on the virtual radio if BlueZ was chosen.
     ///
-    /// For `connect`, the bonds are in the state directory of the options.
+    /// `owner` selects the bond file in `stateDirectory`, or in the directory of the options if that is
+    /// `nil`.
     package func host(
         _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressPolicy = .automatic,
         devices: [String] = [], stateDirectory: StateDirectory? = nil
@@ -300,7 +301,8 @@ package final class RadioMaker: Sendable {
         }
     }
 
-    /// Hints about runs whose devices this command cannot receive, because each has a radio range of its own.
+    /// Hints about runs whose devices this command cannot receive, because each has a simulated medium of its
+    /// own.
     package var hintsAboutPrivateRuns: [String] {
         guard let airDirectory else { return [] }
         return AirNote.contents(in: airDirectory).map(\.hint)

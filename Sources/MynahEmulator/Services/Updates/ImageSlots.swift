@@ -82,6 +82,8 @@ struct ImageSlots: Sendable {
     // MARK: State
 
     /// Selects the image to start after the next restart, by its hash; `nil` means the running image.
+    ///
+    /// With `confirm`, the image remains; otherwise it is started only once.
     mutating func select(_ hash: [UInt8]?, confirm: Bool) throws(ManagementError) {
         guard hash != nil || confirm else { throw .image(.invalidHash) }
         let isActive = hash == nil || hash == primary.hash

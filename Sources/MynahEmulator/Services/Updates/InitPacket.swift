@@ -86,7 +86,7 @@ struct InitPacket: Hashable, Sendable {
         }
     }
 
-    /// The longest accepted length, because lengths have 32 bits here.
+    /// The longest accepted length; lengths in secure DFU have 32 bits.
     private static let longest = UInt64(UInt32.max)
 
     /// The length of the firmware in bytes, or 0 if the packet has no length for its firmware type.

@@ -80,8 +80,8 @@ struct SecureUpdate: ServiceBehavior {
 
     /// Adds a packet, which has no response.
     ///
-    /// After the number of packets that the central has chosen, the checksum is sent, or the error of the
-    /// last packet.
+    /// When the central has sent as many packets as it has chosen for a receipt, the checksum is sent, or the
+    /// error of the last packet.
     private mutating func add(_ bytes: [UInt8], by central: Peer.ID) -> [ServiceEffect] {
         var trouble: UpdateError?
         do throws(UpdateError) { try objects.add(bytes) } catch { trouble = error }
