@@ -4,7 +4,9 @@ import MynahSupport
 
 /// The result of an AccessorySetupKit picker.
 package enum AccessoryPick: Sendable {
-    /// The user picked a device that matches. `name` is the name that the device advertises.
+    /// The user picked a device that matches.
+    ///
+    /// `name` is the name that the device advertises.
     case picked(PeripheralIdentifier, DeviceAddress, name: String?)
     /// No matching device was heard before the timeout.
     case notFound

@@ -1,7 +1,7 @@
 public import MynahCore
 public import MynahLifecycle
 
-/// An app on a phone that lives as an iOS app does.
+/// An app on a phone, with the life cycle of an iOS app.
 ///
 /// `Phone.makeApp` makes one. The user, the system and the app's own code act on it by its methods. The app
 /// runs on the executor of the phone's radio, and does not keep the phone alive. Its `AppDelegate` makes its
@@ -28,7 +28,7 @@ public actor App {
     public var isWoken: Bool { access.isWoken }
     /// Whether the app's code can run: it is in the foreground, or in the background and not suspended.
     public var isRunning: Bool { access.isRunning }
-    /// How the phone advertises for the app now.
+    /// The current mode in which the phone advertises for the app.
     public var advertisingMode: AdvertisingMode {
         access.look { app, _ in app.condition.advertisingMode } ?? .off
     }

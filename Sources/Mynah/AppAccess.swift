@@ -67,7 +67,9 @@ package struct AppAccess: Sendable {
         return manager
     }
 
-    /// Records that the app used a wake for work that has nothing to do with the event that woke it.
+    /// Records that an event woke the app, and the app did work that is unrelated to the event.
+    ///
+    /// `attribute` is the attribute whose value the app sent, or `nil` for other work.
     package func noteExtraneousWork(on attribute: AttributeKey?) {
         look { app, _ in app.noteExtraneousWork(on: attribute) }
     }

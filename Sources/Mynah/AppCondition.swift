@@ -4,8 +4,9 @@ import MynahSupport
 
 /// The condition of an app: its life cycle, its permission to use Bluetooth, and its accessories.
 ///
-/// The behavior of the app's managers depends on it. Only `AppProcess` changes it. Belongs to a phone, and runs
-/// on the phone's executor.
+/// The app's managers read this object, and behave accordingly. Only the app's `AppProcess` changes it.
+///
+/// Belongs to a phone, and runs on the phone's executor.
 final class AppCondition {
     /// The app's number, which is unique while the phone lives.
     let number: UInt64
@@ -66,8 +67,9 @@ final class AppCondition {
 
     /// The Bluetooth state of the app's central managers while the phone is in the given state.
     ///
-    /// An app that uses AccessorySetupKit and has no accessory sees Bluetooth as off: by WWDC24, session
-    /// 10203, the state is poweredOn with an accessory, and Punch Through saw poweredOff before.
+    /// An app that uses AccessorySetupKit and has no accessory sees Bluetooth as off. According to WWDC24,
+    /// session 10203, the state is poweredOn when the app has an accessory. Without one, Punch Through
+    /// observed poweredOff.
     func centralState(on phone: RadioState) -> RadioState {
         let state = bluetoothState(phone)
         return accessories.areAwaited && state == .poweredOn ? .poweredOff : state

@@ -52,9 +52,11 @@ public enum AppChange: Sendable {
     case suspended
     /// An event woke the app; the values are the event's attribute and central, or `nil` if it has none.
     case woken(by: BluetoothEvent, AttributeKey?, Central?)
-    /// The app ran for longer than a wake allows, and is about to be terminated.
+    /// The app exceeded its time in the background, and is about to be terminated.
     case throttled
-    /// The app used a wake for work that has nothing to do with the event that woke it.
+    /// An event woke the app, and the app did work that is unrelated to the event.
+    ///
+    /// The value is the attribute whose value the app sent, or `nil` for other work.
     case extraneous(AttributeKey?)
     /// The system terminated the app, or it crashed.
     case terminated(TerminationReason)

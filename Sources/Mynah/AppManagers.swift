@@ -1,14 +1,15 @@
 import MynahCore
 import MynahLifecycle
 
-/// The peripheral managers of an app: those of this launch, and those that the system preserves after an
-/// earlier launch.
+/// The peripheral managers of an app: those of its current process, and those that the system preserves after
+/// an earlier one.
 ///
-/// Belongs to an app. This is a class because a warning may call back into it during a change.
+/// Belongs to an app. This is a class and not a struct, because a handler of a warning may access it during a
+/// change.
 final class AppManagers {
     private(set) var all: [ManagerState] = []
 
-    /// The managers of this launch.
+    /// The managers that the app's current process has made.
     var live: [ManagerState] { all.filter { !$0.isEnded } }
 
     /// The sorted restore identifiers of `cause`, and of the managers that advertise or have subscribers.

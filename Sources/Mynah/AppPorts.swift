@@ -3,7 +3,7 @@ import MynahLifecycle
 
 /// The parts of a phone that its apps use directly.
 ///
-/// An app requests everything else through `work`, as values that the phone carries out.
+/// Each app passes all its other requests to `work`, as values that the phone carries out.
 struct AppPorts {
     let radio: any PeripheralRadio
     let reports: PhoneReports
@@ -19,7 +19,7 @@ struct AppPorts {
         (states, centrals) = (common.memory.states, common.memory.centrals)
     }
 
-    /// Whether Bluetooth is on; `false` if the radio is off already and has not reported it yet.
+    /// Whether Bluetooth is on; `false` as soon as the radio is off, even before the radio reports that.
     var isOn: Bool {
         states.phone == .poweredOn && PhoneControl.ask(radio) { $0.isOn } != false
     }

@@ -13,13 +13,13 @@ final class AppProcess {
         case answer(PendingResult)
     }
 
-    /// The parts of the app that its managers read, too.
+    /// The part of the app's state that its managers also read.
     let condition: AppCondition
     let ports: AppPorts
     private let delegate: Owned<any AppDelegate>
     /// The Bluetooth state that was last reported to the app's central managers.
     private var centralState = RadioState.unknown
-    /// The managers of this launch, and those that the system preserves after an earlier one.
+    /// The managers of the app's current process, and those that the system preserves after an earlier one.
     private(set) var roster = AppRoster()
     private(set) var mail = AppMail()
     private var alarm = AppAlarm()
@@ -122,7 +122,7 @@ final class AppProcess {
             && !roster.central.live.isEmpty
     }
 
-    /// Has the phone carry out one of the app's requests at once.
+    /// Passes one of the app's requests to the phone, which carries it out at once.
     func request(_ request: AppRequest) { ports.work.tell(.app(number, request)) }
 
     /// Handles an event of the app's life cycle, and returns the answer to the Bluetooth event in `delivery`.
@@ -197,7 +197,7 @@ final class AppProcess {
         delegate.call(on: makeHandle(), change) { $1.app($0, didChange: $2) }
     }
 
-    /// Reports that the app used a wake for work that has nothing to do with the event that woke it.
+    /// Reports that an event woke the app, and the app did work that is unrelated to the event.
     func noteExtraneousWork(on attribute: AttributeKey?) {
         guard condition.lifecycle.handle(.extraneousWork, at: clock.now).contains(.extraneous) else { return }
         report(.extraneous(attribute))

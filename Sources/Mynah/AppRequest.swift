@@ -8,8 +8,9 @@ enum AppRequest: Sendable {
     case forgetAdvertising
     /// Withdraw the services of the app's managers; with `forget`, the app has to add them again.
     case withdrawServices(forget: Bool)
-    /// Load the state that another process preserved for the app's central managers, and with `ofPeripherals`
-    /// for its peripheral managers.
+    /// Load the state that another process preserved for the app's central managers.
+    ///
+    /// With `ofPeripherals`, the state of its peripheral managers is loaded too.
     case loadPreserved(ofPeripherals: Bool)
     /// Delete the state that an earlier launch preserved.
     case forgetPreserved
@@ -20,7 +21,7 @@ enum AppRequest: Sendable {
     /// End the managers of a process that has ended, and keep peripheral managers that have a restore
     /// identifier.
     ///
-    /// With `keepingCentrals`, such central managers are kept too.
+    /// With `keepingCentrals`, central managers that have a restore identifier are kept too.
     case endManagers(keepingCentrals: Bool)
     /// Update the scan, the pending connections and the alerts for the app's new state.
     case stateChanged

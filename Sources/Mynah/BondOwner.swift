@@ -18,8 +18,9 @@ package enum BondOwner: Hashable, Sendable {
         }
     }
 
-    /// The name that earlier versions gave to the bond file of a device, by its position on the command line,
-    /// counted from 0.
+    /// The name of a device's bond file in earlier versions of Mynah.
+    ///
+    /// `place` is the position of the device on the command line, counted from 0.
     static func formerFileName(at place: Int) -> String {
         "bonds\(place == 0 ? "" : "-\(place + 1)").json"
     }

@@ -11,7 +11,7 @@ struct CallbackRequests {
     /// A queued request of a callback is dropped if such a call was made after the request.
     var advertisingCalls = 0
 
-    /// Adds a request; returns `true` if no request is being carried out, so that the caller must start.
+    /// Adds a request; returns `true` if the queue was idle, so that the caller must start to carry it out.
     mutating func add(_ request: @escaping Request) -> Bool {
         waiting.append(request)
         defer { isAtWork = true }

@@ -65,7 +65,8 @@ public protocol CentralManagerDelegate {
     func peripheral(_ peripheral: isolated Peripheral, didUpdateMTU mtu: Int)
     /// There is buffer space again for a write without response to a peripheral.
     ///
-    /// This follows a `writeValue` that returned `false`, or `canSendWriteWithoutResponse` if it was `false`.
+    /// The manager calls this after `writeValue` returned `false`, or after `canSendWriteWithoutResponse` was
+    /// `false`.
     func peripheralIsReady(toSendWriteWithoutResponse peripheral: isolated Peripheral)
     /// A pairing needs an answer, as `PairingStep` describes.
     ///

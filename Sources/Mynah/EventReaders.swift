@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The readers of an event sequence: each gets every event from the moment it asked for the sequence.
+/// The readers of an event sequence: each gets every event that occurs after its sequence was made.
 struct EventReaders<Event: Sendable> {
     /// The largest number of unread events of a reader; without a limit, any peer could fill the memory.
     static var limit: Int { 4096 }

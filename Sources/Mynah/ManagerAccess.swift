@@ -16,7 +16,7 @@ package struct ManagerAccess: Sendable {
     package struct Subscribers: Sendable {
         /// The subscribers that the radio can identify.
         package var named: [Central.ID]
-        /// Whether there are other subscribers.
+        /// Whether there are subscribers that the radio cannot identify.
         package var hasUnnamed: Bool
         /// Whether the radio can send a value to a single subscriber.
         package var areAddressable: Bool
@@ -53,8 +53,9 @@ package struct ManagerAccess: Sendable {
         link.run { $0.central(id) }
     }
 
-    /// The longest value, in bytes, that one notification to a central carries, or `nil` if the radio does
-    /// not cut values.
+    /// The longest value, in bytes, that one notification to a central carries.
+    ///
+    /// Returns `nil` if the radio does not know the ATT_MTU of the central's link.
     package func room(for id: Central.ID) -> Int? {
         look { _, phone in
             let central = phone.central(id)
@@ -63,7 +64,10 @@ package struct ManagerAccess: Sendable {
         } ?? nil
     }
 
-    /// The length of the pieces of a value for a central, or for all connected ones if `id` is `nil`.
+    /// The length, in bytes, of the pieces in which a long value is sent to a central.
+    ///
+    /// If `id` is `nil`, the length is the shortest one of all connected centrals. Returns `nil` if there are
+    /// none.
     package func pieceLength(for id: Central.ID?) -> Int? {
         look { _, phone in
             id.map { phone.central($0).maximumUpdateValueLength }

@@ -60,7 +60,8 @@ final class ManagerState {
 
     /// The manager's number, which is unique while the phone lives.
     let number: UInt64
-    /// Increases with each launch of the app, so that references of an earlier launch are recognized as old.
+    /// A number that increases with each launch of the app, so that references of an earlier launch are
+    /// recognized as old.
     private(set) var epoch: UInt64 = 0
     /// The condition of the manager's app, or `nil` for an accessory's manager.
     let app: AppCondition?
@@ -73,13 +74,12 @@ final class ManagerState {
     var requested = RequestedAdvertisement()
     /// The advertisement of an accessory, or `nil` if it does not advertise.
     var accessoryAdvertisement: Advertisement?
-    /// Increases whenever the services are withdrawn without a request of the manager.
+    /// A number that increases when the services are withdrawn without a request of the manager.
     private(set) var databaseEpoch = 0
-    /// The Bluetooth state.
     private(set) var state: RadioState
     /// The queued requests of the manager's callbacks.
     var callbacks = CallbackRequests()
-    /// The data on the air for the manager.
+    /// The report of the data that the radio advertises for the manager.
     private(set) var advertising = AdvertisingReport.silent
     private var record: Record
 

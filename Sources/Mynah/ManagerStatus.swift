@@ -36,7 +36,9 @@ extension ManagerAccess {
         } ?? ManagerStatus()
     }
 
-    /// Sets a static value, on the radio and for later publications of the service.
+    /// Sets a static value, with which the radio answers reads by itself.
+    ///
+    /// Later publications of the service begin with this value.
     package func setStaticValue(_ value: [UInt8], of attribute: AttributeKey) async {
         try? await ask { phone, reference in
             guard let manager = phone.memory.manager(reference) else { return }

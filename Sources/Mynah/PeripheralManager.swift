@@ -192,7 +192,8 @@ public actor PeripheralManager {
     /// Requests connection parameters for a low, medium or high latency; returns `false` if the central
     /// refuses.
     ///
-    /// Throws `unsupported` if the radio cannot ask, `invalidState` if the app does not run.
+    /// Throws `unsupported` if the radio cannot request parameters, and `invalidState` if the app does not
+    /// run.
     @discardableResult
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Central.ID
@@ -202,7 +203,8 @@ public actor PeripheralManager {
 
     /// Requests connection parameters from a central; returns `false` if it refuses.
     ///
-    /// Throws `unsupported` if the radio cannot ask, `invalidState` if the app does not run.
+    /// Throws `unsupported` if the radio cannot request parameters, and `invalidState` if the app does not
+    /// run.
     @discardableResult
     package func requestConnectionParameters(
         _ wanted: ConnectionParameterRange, of central: Central.ID

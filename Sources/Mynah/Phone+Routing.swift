@@ -2,7 +2,8 @@ import MynahCore
 
 // Events of the radio.
 extension Phone {
-    /// Routes an event to the manager whose attribute it names, or to all.
+    /// Routes an event of the radio to the manager of its attribute or PSM, to all managers, or to the
+    /// `PhoneSink`.
     func route(_ event: RadioEvent) -> RadioAnswer {
         switch event {
         case .read(let request):
@@ -55,9 +56,11 @@ extension Phone {
         if let owner = services.owner(of: attribute) { _ = deliver(event, to: owner) }
     }
 
-    /// Updates the peripherals that the phone is connected to, which may also use the phone's services.
+    /// Updates the table of centrals after an event of a link to a peripheral, which may also use the phone's
+    /// services.
     ///
-    /// Only their subscriptions are reported, and only to managers of apps.
+    /// If the link ended, the manager of the phone's own services gets the event, because subscriptions end
+    /// with the link.
     func noteClient(_ event: CentralEvent) {
         let gone = memory.centrals.note(event)
         meter.update()

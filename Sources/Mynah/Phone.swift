@@ -242,7 +242,7 @@ public actor Phone {
     ///
     /// Throws `unsupported` with BlueZ, because other programs share its adapter.
     public func setPower(_ isOn: Bool) async throws(RadioError) { try await radio.setPower(isOn) }
-    /// Opens the last alert, as the user does; that opens the alert's app.
+    /// Opens the last alert, as the user does; that opens the alert's app, or Settings if Bluetooth is off.
     public func openAlert() {
         guard let (app, transition) = central.alerts.open() else { return }
         if let app = memory.app(app) { memory.apply(transition, to: app) }

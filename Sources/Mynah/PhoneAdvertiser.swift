@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Keeps a phone's radio advertising the combined advertisement of its managers.
+/// Changes the radio's advertising when the combined advertisement of the phone's managers changes.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneAdvertiser {
@@ -130,8 +130,9 @@ final class PhoneAdvertiser {
         work.start(.advertise)
     }
 
-    /// Changes the radio's advertising as required, and returns when that is done; concurrent callers share
-    /// the result.
+    /// Changes the radio's advertising to what the managers request, and returns when that is done.
+    ///
+    /// Concurrent callers share the result.
     func settle() async throws(RadioError) {
         guard memory.isRunning else { return }
         advertisement.request()
@@ -139,8 +140,7 @@ final class PhoneAdvertiser {
         if let error = await task?.value { throw error }
     }
 
-    /// Changes the radio's advertising until it is as required; returns the last error, or `nil` if it
-    /// succeeded.
+    /// Changes the radio's advertising until it is what the managers request; returns the last error, if any.
     func requestSteps() async -> RadioError? {
         defer { task = nil }
         while memory.isRunning {
@@ -181,8 +181,9 @@ final class PhoneAdvertiser {
         self.report()
     }
 
-    /// Reports that nothing is advertised, because the radio is off; managers get the Bluetooth state
-    /// instead.
+    /// Reports to the `PhoneSink` that nothing is advertised, because the radio is off.
+    ///
+    /// The managers get the new Bluetooth state instead.
     func radioEnded() {
         advertisement.note(.silent)
         if let whole = advertisement.wholeReport() { reports.report(.advertisingChanged(whole)) }

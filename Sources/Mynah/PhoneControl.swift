@@ -4,7 +4,6 @@ package import MynahCore
 package struct PhoneStatus: Sendable {
     /// A connected central.
     package struct Link: Sendable {
-        /// The central.
         package var central: Central
         /// Whether the central's link is encrypted, or `nil` if the radio does not report it.
         package var isEncrypted: Bool?
@@ -30,7 +29,7 @@ package enum PhoneControl {
         return PhoneStatus(capabilities: phone.capabilities, state: phone.radioState, links: links)
     }
 
-    /// Makes the manager of the phone's own services.
+    /// Makes the manager of the services that the phone itself publishes, and not one of its apps.
     ///
     /// They are published when the radio starts, before the preserved services of the phone's apps.
     package static func makeOwnManager(
@@ -99,7 +98,7 @@ package enum PhoneControl {
         return try await controllable(phone).forgetBond(with: address)
     }
 
-    /// Calls `body` with the radio's controls at once, because the radio runs on the phone's executor.
+    /// Calls `body` with the radio as a `ControllableRadio`; the caller already runs on the radio's executor.
     ///
     /// Returns `nil` if the radio cannot be controlled.
     @discardableResult

@@ -38,7 +38,7 @@ final class PhoneFiles {
         return entries
     }
 
-    /// Reads the file that has the name of `unkept`, and returns its content.
+    /// Reads the file with the name `unkept.fileName`, and returns its content.
     ///
     /// Returns `unkept` if there is no usable file. A file that cannot be used is reported as a warning with
     /// this code.

@@ -19,7 +19,6 @@ final class PhoneMemory {
         self.states = states
     }
 
-    /// The Bluetooth state.
     var radioState: RadioState {
         get { states.phone }
         set { states.phone = newValue }

@@ -43,7 +43,7 @@ final class PhoneMeter {
         self.accounts?.change(holdings, use)
     }
 
-    /// Returns the use since the last report, or `nil` if it is not measured.
+    /// Returns the use of the radio since the last report, or `nil` if it is not measured.
     func report() -> MeteredUse? {
         update()
         guard let use, let uses = accounts?.report(use) else { return nil }

@@ -16,18 +16,19 @@ enum PhoneTask: Sendable {
     case withdraw(PublishedServices.ID, [ServiceDefinition])
     /// Ask the radio for the identity address of a device that has a pending connection.
     case resolve(DeviceAddress)
-    /// Write a Client Characteristic Configuration descriptor; the number identifies the action of
-    /// `SubscriptionLedger`.
+    /// Write a Client Characteristic Configuration descriptor, to subscribe or, with `false`, to unsubscribe.
+    ///
+    /// The number identifies the action of `SubscriptionLedger`.
     case configure(UInt64, SubscriptionWriter.Configuration, on: Peer.ID, Bool)
-    /// Subscribe again after a restoration.
+    /// Subscribe again to a characteristic of a restored peripheral.
     indirect case subscribeAgain(CentralPreservation.Subscription)
-    /// Fail the waiting call with this number, because no connection was made.
+    /// Fail the call with this number, which waits for a connection.
     case giveUp(UInt64, RadioError)
-    /// Report the restored state and the Bluetooth state to an app's new managers.
+    /// Report the restored state and the Bluetooth state to the new managers of the app with this number.
     case introduce(UInt64)
-    /// Publish the preserved services of an app.
+    /// Publish the preserved services of the app with this number.
     case republish(UInt64)
-    /// Answer a request that the app had postponed.
+    /// Give an app's late answer to a request; the numbers are those of the app and of the reply.
     case answered(UInt64, UInt64, PendingReply.Outcome)
     /// Save the attribute tables.
     case saveTables
@@ -87,15 +88,15 @@ enum PhoneSignal: Sendable {
     case advertise
     /// An app made a request.
     case app(UInt64, AppRequest)
-    /// A link of either role began or ended.
+    /// A link began or ended, in the central or in the peripheral role.
     case linksChanged
     /// No central manager uses this link any longer; it stays connected, because the device made it.
     case leave(Peer.ID)
     /// `PhoneConnector` returned actions to carry out.
     case connector([LinkInitiator.Action])
-    /// The timeout of a call that waits for a connection elapsed.
+    /// The timeout of the call with this number, which waits for a connection, has elapsed.
     case timedOut(UInt64, RadioError)
-    /// The start delay of a connection request is over.
+    /// The start delay of the connection request with this number is over.
     case delayElapsed(UInt64)
     /// A central manager has ended.
     case end(ManagerKey)
@@ -103,7 +104,7 @@ enum PhoneSignal: Sendable {
     case listenAnew
     /// The radio advertises other data for the manager with this number.
     case advertisingChanged(AdvertisingReport, for: UInt64)
-    /// The radio's attempt to connect has ended.
+    /// The radio's connection attempt with this number has ended.
     case attemptEnded(UInt64, LinkInitiator.Outcome)
     /// The GAP device name of a link's device was read.
     case nameRead(String, on: Peer.ID)
@@ -134,7 +135,7 @@ enum PhoneSignal: Sendable {
     }
 }
 
-/// Requests to the radio, repeated until it advertises or scans as required.
+/// Requests to the radio that are repeated until it advertises or scans as the managers request.
 enum PhoneSteps: Sendable {
     case advertising
     case scanning
@@ -162,7 +163,7 @@ final class PhoneWork: Sendable {
         return link
     }
 
-    /// Has the phone do work later, in the order of the calls.
+    /// Queues a task, which the phone carries out later, in the order of the calls.
     func start(_ task: PhoneTask) {
         link.enqueue { await task.perform(on: $0) }
     }

@@ -16,7 +16,8 @@ struct PreservedName: Hashable {
         return "\(role.rawValue)+\(names.joined(separator: "+")).json"
     }
 
-    /// The file's name in versions that left the app's name out, or `nil` if no version did.
+    /// The file's name in earlier versions of Mynah, without the app's name, or `nil` if they had no such
+    /// file.
     var formerFileName: String? {
         role == .peripheral ? "peripheral-\(FileNamePart.escape(restoreIdentifier, 180)).json" : nil
     }

@@ -25,7 +25,7 @@ struct PreservedStates {
         directory?.loadKnownPeripherals() ?? ([], nil)
     }
 
-    /// Reads the file that has the name of `unkept`; returns its content, and a warning for the user.
+    /// Reads the file with the name `unkept.fileName`; returns its content, and a warning for the user.
     ///
     /// The content is `unkept` if there is no usable file.
     func load<Content: KeptContent>(

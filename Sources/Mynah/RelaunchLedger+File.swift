@@ -42,7 +42,9 @@ extension RelaunchLedger: KeptContent {
         return kind
     }
 
-    /// Reads numbers by name; the numbers must ascend.
+    /// Reads the names and numbers in the object with this key.
+    ///
+    /// Throws if a number is lower than the one before it.
     private static func numbers(
         _ json: JSON, _ key: String
     ) throws(PreservedStateProblem) -> [(name: String, number: Int)] {

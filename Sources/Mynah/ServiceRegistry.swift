@@ -67,7 +67,7 @@ final class ServiceRegistry {
         for key in services.flatMap(\.attributeKeys) { owners[key] = nil }
     }
 
-    /// Handles that the radio has answered a registration or a withdrawal.
+    /// Handles the radio's answer to a registration or a withdrawal of services.
     func settle(_ services: [ServiceDefinition]) {
         moving.subtract(services.flatMap(\.attributeKeys))
         waiting.resumeAll()
@@ -108,14 +108,16 @@ final class ServiceRegistry {
         }
     }
 
-    /// Has the radio serve a manager's services or refuse requests for them, as its app's state requires.
+    /// Tells the radio to serve a manager's services, or to refuse requests for them, as its app's state
+    /// requires.
     func serve(_ services: [ServiceDefinition], of manager: ManagerState) {
         guard let mode = manager.app?.servingMode else { return }
         PhoneControl.ask(radio) { $0.serve(services, as: mode) }
     }
 
-    /// Sets the reason of a refused request if the app's services are disabled, which the radio does not
-    /// know.
+    /// Returns the event, with the reason of a refused request if the services of the app are disabled.
+    ///
+    /// The radio does not know this reason.
     func explained(_ event: RadioEvent) -> RadioEvent {
         guard case .refused(var request) = event, request.reason == .other,
             let app = owner(of: request.attribute)?.app, app.servingMode == .disabled
@@ -133,8 +135,8 @@ final class ServiceRegistry {
 
     /// Withdraws all services of a manager, without a request of the manager.
     ///
-    /// With `forget`, the app has to add its services again. The manager's PSMs are also withdrawn then, or
-    /// if the manager has ended, which closes their channels.
+    /// With `forget`, the app has to add its services again. With `forget`, or if the manager has ended, its
+    /// PSMs are also withdrawn, which closes their channels.
     ///
     /// That PSMs are withdrawn with the services is an assumption.
     func withdrawAll(of manager: ManagerState, forget: Bool) {

@@ -6,7 +6,7 @@ import MynahLifecycle
 /// This state machine does not use the radio. The phone asks for steps, carries them out, and reports their
 /// results.
 struct SharedAdvertisement {
-    /// One manager's part.
+    /// The part of the phone's advertisement that one manager requests.
     struct Part {
         enum Content: Equatable {
             /// The advertisement of an accessory, which is sent as it is.
@@ -20,7 +20,7 @@ struct SharedAdvertisement {
         /// The app's name in messages; empty for an accessory.
         var name = ""
         var content: Content
-        /// The parts that the manager itself leaves out.
+        /// The parts of the manager's request that it does not advertise now, with the reasons.
         var omitted: [AdvertisingReport.Omission] = []
     }
 
@@ -62,7 +62,7 @@ struct SharedAdvertisement {
     var isHeld = false
     /// Whether advertising is off although managers request it.
     var isSilenced = false
-    /// Increases with each request, so that a request during the radio's work is not missed.
+    /// A number that increases with each request, so that a request during the radio's work is not missed.
     private(set) var epoch = 0
 
     init(_ composer: PhoneAdvertising) {
@@ -119,7 +119,7 @@ struct SharedAdvertisement {
         return plan.advertisement
     }
 
-    /// Handles that the radio refused; the next request is sent to the radio even if it is the same.
+    /// Handles a refusal by the radio; the next request is sent to the radio even if it is the same.
     mutating func refused() {
         sent = .unsettled
         note(.silent)

@@ -17,7 +17,7 @@ import Glibc
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
-    /// The apps that took over files of earlier versions, by the files' former names.
+    /// The apps that took over files of earlier versions of Mynah, by the files' former names.
     private let givenAway = Lock<[String: String]>([:])
     /// The folders that were requested for phones, by the phones' names.
     private let phones = Lock<[String: StateDirectory]>([:])
@@ -184,7 +184,7 @@ public final class StateDirectory: Sendable {
 
     /// The state that was preserved under a name, and a warning for the user.
     ///
-    /// A file with the name of an earlier version is renamed, and is no longer read under the former name.
+    /// If the file still has the name that an earlier version of Mynah gave it, the file is renamed.
     func load<State: PreservableState>(_ name: PreservedName) -> (state: State?, warning: String?) {
         let file = file(name.fileName)
         let loaded = load(name, from: file, State.self)
@@ -200,8 +200,8 @@ public final class StateDirectory: Sendable {
         return taken
     }
 
-    /// The warning that the state of an earlier version was given to another app with the same restore
-    /// identifier.
+    /// The warning that another app with the same restore identifier got the state that an earlier version of
+    /// Mynah preserved.
     private static func wasGivenAway(_ path: String, to owner: String, not name: PreservedName) -> String {
         """
         the state of an earlier version in \(path) was given to the app \(owner), which came first; \
@@ -226,7 +226,7 @@ public final class StateDirectory: Sendable {
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
     }
 
-    /// The content of the file that has the name of `unkept`, or `nil` if there is none.
+    /// The content of the file with the name `unkept.fileName`, or `nil` if there is none.
     ///
     /// The warning is `nil` unless the file cannot be used.
     func load<Content: KeptContent>(
@@ -283,13 +283,13 @@ public final class StateDirectory: Sendable {
     /// The path of the file for a device's bonds.
     package func bondPath(of owner: BondOwner) -> String { file(owner.fileName).path }
 
-    /// The path that an earlier version used for the bonds of the device at this position on the command
-    /// line.
+    /// The path that an earlier version of Mynah used for the bonds of the device at this position on the
+    /// command line.
     package func formerBondPath(at place: Int) -> String {
         file(BondOwner.formerFileName(at: place)).path
     }
 
-    /// Renames the bond file of an earlier version for a device that has no bond file yet.
+    /// Renames the bond file that an earlier version of Mynah made, for a device that has no bond file yet.
     ///
     /// Returns a warning, or `nil` if there was no file to rename.
     package func takeOverBonds(for owner: BondOwner, at place: Int) -> String? {

@@ -1,4 +1,4 @@
-/// Calls that wait for the same thing.
+/// Suspended calls, which `resumeAll` resumes together.
 struct Waiters {
     private var continuations: [CheckedContinuation<Void, Never>] = []
 

@@ -260,7 +260,8 @@ public struct AdvertisingReport: Hashable, Sendable {
 
     /// A requested field that is not advertised.
     public struct Omission: Hashable, Sendable {
-        /// The item of advertising that is off because as many centrals as allowed are connected.
+        /// The `item` of the omission that says that advertising is off because the largest number of
+        /// centrals is connected.
         package static let centrals = "centrals"
         /// The field's name in a profile, such as `localName` or `serviceUUIDs[2]`.
         public var item: String
@@ -289,8 +290,9 @@ public struct AdvertisingReport: Hashable, Sendable {
     /// The report of a set that is not advertised.
     package static let silent = AdvertisingReport(isOn: false)
 
-    /// Combines the reports of sets into the report of the first with the further ones, or silence if there
-    /// are none.
+    /// Combines the reports of several sets into one: the first, with the others as its `otherSets`.
+    ///
+    /// Without any report, the result is `silent`.
     package static func combined(_ sets: [AdvertisingReport]) -> AdvertisingReport {
         guard var first = sets.first else { return .silent }
         first.otherSets = Array(sets.dropFirst())

@@ -18,7 +18,7 @@ package struct AdvertisementChange: Hashable, Sendable {
     package var isScannable: Bool?
     /// Extended advertising, or `.some(nil)` for legacy advertising.
     package var extended: Advertisement.Extended??
-    /// The changes of periodic advertising; `.some(nil)` for none.
+    /// The changes of periodic advertising, or `.some(nil)` to remove it.
     package var periodic: PeriodicChange??
 
     /// Makes a change of the local name, or a change without effect if that is `nil`.
@@ -79,7 +79,6 @@ package struct AdvertisementChange: Hashable, Sendable {
 
     /// A change of periodic advertising, which begins it if the set has none.
     package struct PeriodicChange: Hashable, Sendable {
-        /// The interval.
         package var interval: ClosedRange<Duration>?
         /// The changes of the periodic advertising data.
         package var contents = ContentsChange()

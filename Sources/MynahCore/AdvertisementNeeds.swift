@@ -1,7 +1,8 @@
 import MynahSupport
 
 extension Advertisement {
-    /// The capabilities that the set needs and that some radios lack, each with the profile's field.
+    /// The capabilities that the set needs and that some radios lack, each with the profile's field that
+    /// needs it.
     package var needs: [(need: RadioNeed, field: String)] {
         var needs: [(RadioNeed, String)] = []
         if let interval { needs.append((.advertisingInterval(interval), "interval")) }
@@ -30,7 +31,8 @@ extension Advertisement {
         return needs
     }
 
-    /// The parts of the set that need a radio which sends exactly the given bytes, each with its field.
+    /// The parts of the set that need a radio which sends exactly the given bytes, each with the profile's
+    /// field.
     private var exactNeeds: [(what: String, field: String)] {
         var needs: [(String, String)] = []
         if let flags, flags != Self.usualFlags {

@@ -2,9 +2,7 @@
 package enum AppleServices {
     /// A service that no app may publish.
     package struct Reserved: Hashable, Sendable {
-        /// The service.
         package let uuid: BluetoothUUID
-        /// The service's name.
         package let name: String
         /// A published report of an app whose service was refused.
         ///

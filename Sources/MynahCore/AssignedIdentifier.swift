@@ -45,10 +45,10 @@ extension AssignedIdentifier where Base == String.UTF8View {
         String(decoding: Array(AssignedIdentifier(name.utf8)), as: UTF8.self)
     }
 
-    /// Returns the identifier that a user's text spells.
+    /// Returns the identifier that a user's text means, such as `heart-rate` for `Heart_Rate`.
     ///
-    /// Returns `nil` if the text has characters that are not allowed in an identifier, or ends between
-    /// words.
+    /// Returns `nil` if the text has characters that are neither letters, digits nor separators, or if it
+    /// begins or ends with a separator. Only a closing parenthesis may be at the end.
     static func bytes(of text: String) -> [UInt8]? {
         guard let first = text.utf8.first, let last = text.utf8.last, letter(first) != nil,
             letter(last) != nil || last == UInt8(ascii: ")"),

@@ -1,5 +1,5 @@
 extension AssignedNumberTables {
-    /// The company identifiers that are common in advertising (Assigned Numbers, 7.1), out of thousands.
+    /// The company identifiers that are common in advertising, out of thousands in Assigned Numbers, 7.1.
     static let companies: StaticString = """
         0000 Ericsson AB
         0001 Nokia Mobile Phones

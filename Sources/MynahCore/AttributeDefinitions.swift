@@ -6,7 +6,6 @@ import MynahSupport
 public struct AttributeKey: Hashable, Sendable {
     private static let last = Lock<UInt32>(0)
 
-    /// The number.
     package let rawValue: UInt32
 
     /// Makes a key that no other attribute has.
@@ -181,7 +180,8 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var descriptors: [DescriptorDefinition]
     /// The rules for sending the values.
     package var updates = UpdateRules()
-    /// The key of the Client Characteristic Configuration, or `nil` if no fault refers to it.
+    /// The key by which a fault identifies the Client Characteristic Configuration, or `nil` if no fault
+    /// does.
     package var configurationKey: AttributeKey?
 
     /// Makes a characteristic with values of up to 512 bytes, and without security requirements by default.
@@ -208,7 +208,7 @@ public struct ServiceDefinition: Hashable, Sendable {
     public var uuid: BluetoothUUID
     /// `true` for a primary service, `false` for a secondary one.
     public var isPrimary: Bool
-    /// The keys of the included services, which must come earlier in the same batch.
+    /// The keys of the included services, which must be published in the same batch, before this service.
     public var includes: [AttributeKey]
     /// The characteristics, in order.
     public var characteristics: [CharacteristicDefinition]

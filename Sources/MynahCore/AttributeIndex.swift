@@ -1,4 +1,4 @@
-/// An index of a device's attributes by UUID, to resolve many names quickly.
+/// An index of a device's attributes by UUID, which makes it fast to resolve many attribute names.
 package struct AttributeIndex: Sendable {
     /// The attributes of the device.
     package let tree: AttributeTree

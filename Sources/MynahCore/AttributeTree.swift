@@ -173,7 +173,7 @@ package struct AttributeTree: Hashable, Sendable {
             .map { step(of: position.ancestor(at: $0), text) }.joined(separator: "/")
     }
 
-    /// Returns the path of an attribute, or `nil` if none of its steps needs a number.
+    /// Returns the path of an attribute, or `nil` if none of its steps needs a number after `~`.
     package func numberedPath(of position: Position) -> String? {
         let steps = Level.allCases.filter { $0.rawValue <= position.level.rawValue }
         return steps.contains { ordinal(of: position.ancestor(at: $0)) != nil } ? path(of: position) : nil

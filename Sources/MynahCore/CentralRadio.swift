@@ -13,7 +13,7 @@ public protocol CentralRadio: Radio {
 
     /// Ends every link at once, and then stops the radio; can be called on any thread.
     ///
-    /// The phone calls this when it is released.
+    /// The `Phone` that owns the radio calls this when it is deallocated.
     nonisolated func close()
 
     /// Starts a scan, or changes the options of the current one.
@@ -101,7 +101,7 @@ public protocol CentralRadio: Radio {
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool
 
-    /// Writes a value with a command that is signed with the bond's key.
+    /// Writes a value with a command that is signed with the signing key (CSRK) of the bond.
     ///
     /// Returns `false` if the link cannot accept the command now; `readyToWrite` follows when it can. Throws
     /// `insufficientSecurity` if there is no key.

@@ -39,10 +39,10 @@ public struct ConnectionParameterRange: Hashable, Sendable {
 }
 
 extension ConnectionParameterRange {
-    /// Makes the request for a latency.
+    /// Makes the parameters that a peripheral requests for a connection latency.
     ///
-    /// The intervals are 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and the supervision timeout is 6 s.
-    /// Apple documents no numbers; an iPhone accepts these from iOS 10 on.
+    /// The intervals are 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and the supervision timeout is 6 s. Apple
+    /// documents no numbers; an iPhone accepts these from iOS 10 on.
     package init(_ latency: ConnectionLatency) {
         let (minimum, maximum): (UInt16, UInt16) =
             switch latency {

@@ -29,11 +29,11 @@ package protocol ControllableRadio: PeripheralRadio {
     /// Throws `unsupported` if the radio cannot set the reason.
     func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError)
 
-    /// Sets a separate sink for the reads and writes of centrals, or with `nil` removes it.
+    /// Sets a separate sink for the reads and writes of centrals, or removes it if `sink` is `nil`.
     ///
-    /// Other events still go to the sink of `start`. The separate sink is used until the radio stops. A layer
-    /// around the radio that does not change requests sets the receiver of its own events here. Requests then
-    /// bypass the layer.
+    /// Other events still go to the sink that was passed to `start`. The separate sink is used until the
+    /// radio stops. A layer that wraps the radio passes in the receiver of its own events while it does not
+    /// change requests. Requests then bypass the layer.
     func setRequestSink(_ sink: (any RadioSink)?)
 
     /// The central role of the same radio, or `nil` if it has none.
@@ -65,7 +65,7 @@ extension ControllableRadio {
     /// Returns `nil`, because the state is not known.
     package func isEncrypted(_ central: Peer.ID) -> Bool? { nil }
 
-    /// Returns `true`: the events of such a radio are its only report of its state.
+    /// Returns `true`, because such a radio reports its state only through events.
     package var isOn: Bool { true }
 
     /// Does nothing, because all services are handled alike.

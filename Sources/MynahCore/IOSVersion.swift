@@ -27,7 +27,7 @@ package struct IOSVersion: Hashable, Sendable {
 
     /// Whether an iPhone sends the overflow area in the scan response while all apps are in the background.
     ///
-    /// The captures of Herald show this.
+    /// Captures in the tests of the Herald project show this.
     package var hidesOverflowArea: Bool { major >= 12 }
     /// Whether changed UUIDs of a background app are advertised only in the foreground, as developers
     /// report.

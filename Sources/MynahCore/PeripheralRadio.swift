@@ -95,7 +95,7 @@ public protocol PeripheralRadio: Radio {
 
     /// Withdraws services and advertising at once, and then stops the radio; can be called on any thread.
     ///
-    /// The phone calls this when it is released.
+    /// The `Phone` that owns the radio calls this when it is deallocated.
     nonisolated func close()
 
     /// Turns Bluetooth off or on, as a user would; links end, but services and the advertisement are kept.
@@ -188,6 +188,6 @@ extension PeripheralRadio {
 public protocol RadioSink: Sendable {
     /// Handles an event; called on the radio's executor.
     ///
-    /// The result must answer a read, and a write with a response.
+    /// For a read, and for a write whose `wantsResponse` is `true`, the result is the answer to the central.
     func handle(_ event: RadioEvent) -> RadioAnswer
 }

@@ -35,7 +35,7 @@ public struct RadioCapabilities: Hashable, Sendable {
         package var isExact = true
         /// `true` if the radio uses the requested advertising interval.
         package var keepsInterval = true
-        /// The advice that makes the radio use the requested interval, or `nil` if there is none.
+        /// Advice for a user who wants the radio to use the requested interval, or `nil` if there is none.
         ///
         /// The advice is the end of a sentence.
         package var intervalRemedy: String?

@@ -2,7 +2,7 @@ import MynahSupport
 
 /// Derives seeds from another seed and a name.
 ///
-/// Adding or removing a generator does not change the seeds of others.
+/// Adding or removing a value generator does not change the seeds of others.
 package enum ValueSeed {
     /// Returns the seed of a characteristic's value.
     ///

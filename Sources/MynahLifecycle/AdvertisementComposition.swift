@@ -2,6 +2,8 @@ import MynahCore
 import MynahSupport
 
 /// An iPhone's advertisement while it is being composed.
+///
+/// The overflow area (`OverflowArea`) has a bit for each service UUID that is not in a list of UUIDs.
 struct AdvertisementComposition {
     private struct List {
         var width: BluetoothUUID.Width
@@ -30,9 +32,10 @@ struct AdvertisementComposition {
         return ExactAdvertisement.legacyCapacity - headers.byteCount - taken
     }
 
-    /// Adds an app's UUIDs to the lists by width, in order; UUIDs that do not fit go to the overflow area.
+    /// Adds the service UUIDs of an app in the foreground to the lists, one list for each width.
     ///
-    /// A UUID that fits is added even if an earlier, longer one did not fit.
+    /// A UUID that does not fit goes to the overflow area. A later, shorter one is still added to its list if
+    /// it fits.
     mutating func takeClear(_ app: AppAdvertisement, _ index: Int) {
         for (number, uuid) in app.serviceUUIDs.enumerated() where !clear.contains(uuid) {
             let list = lists.firstIndex { $0.width == uuid.width }
@@ -135,7 +138,8 @@ struct AdvertisementComposition {
         return bytes
     }
 
-    /// Adds the omission of the phone's Nearby Info, because an app is in the foreground.
+    /// Records, for the app at an index, that the phone's Nearby Info is left out while an app is in the
+    /// foreground.
     mutating func omitNearbyInfo(_ index: Int) {
         omit(
             index, "phone.nearbyInfo",

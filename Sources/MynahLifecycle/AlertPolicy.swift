@@ -102,7 +102,7 @@ package struct AlertPolicy: Sendable {
     /// Makes a policy without alerts, before any app has been in the foreground.
     package init() {}
 
-    /// Handles an event of a device.
+    /// Shows an alert for an event of a device, if one of the candidates requested it.
     package mutating func happened(
         _ cause: Cause, to address: DeviceAddress, for candidates: [Candidate], into actions: inout [Action]
     ) {
@@ -136,14 +136,14 @@ package struct AlertPolicy: Sendable {
         if let alert = alerts.popLast() { actions.append(.dismissed(alert)) }
     }
 
-    /// Handles that an app came to the foreground.
+    /// Handles an app that came to the foreground: its alerts about devices are dismissed.
     package mutating func enteredForeground(_ app: UInt64, into actions: inout [Action]) {
         lastInForeground.removeAll { $0 == app }
         lastInForeground.append(app)
         dismiss(into: &actions) { $0.app == app && $0.cause != .power }
     }
 
-    /// Handles that the user quit an app, or that it was removed from the phone.
+    /// Handles an app that the user quit, or that was removed from the phone: its alerts are dismissed.
     package mutating func quit(_ app: UInt64, into actions: inout [Action]) {
         lastInForeground.removeAll { $0 == app }
         dismiss(into: &actions) { $0.app == app }

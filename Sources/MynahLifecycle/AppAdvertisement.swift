@@ -20,7 +20,8 @@ package struct AppAdvertisement: Hashable, Sendable {
     }
 }
 
-/// The location of an iPhone's overflow area while all of its advertising apps are in the background.
+/// The location of an iPhone's overflow area (`OverflowArea`) while all of its advertising apps are in the
+/// background.
 package enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
     /// After the Flags in the advertising data, as captured up to iOS 11.
     case advertisingData
@@ -41,8 +42,9 @@ package struct PhoneAdvertisement: Hashable, Sendable {
     package var interval: ClosedRange<Duration>
     /// The overflow area, which all apps share.
     package var overflow: OverflowArea
-    /// For each app, in order, the parts of its request that are left out or in the overflow area, with the
-    /// reasons.
+    /// The parts of each app's request that are left out or in the overflow area, with the reasons.
+    ///
+    /// The apps are in the order in which they were passed to `PhoneAdvertising.compose`.
     package var omitted: [[AdvertisingReport.Omission]]
 
     /// The advertisement for the radio, or `nil` if the phone does not advertise.

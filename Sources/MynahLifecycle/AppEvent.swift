@@ -132,7 +132,7 @@ package enum AppAction: Hashable, Sendable {
     case forgetPreservedState
 }
 
-/// The reason that an app ended without its user.
+/// The reason that an app ended, other than its user quitting it.
 public enum TerminationReason: String, Hashable, Sendable, CaseIterable {
     /// The system terminated the app.
     case system

@@ -159,9 +159,10 @@ extension AppLifecycle {
 
     /// Handles a new Bluetooth state (CBPeripheralManager).
     ///
-    /// Below poweredOn, advertising pauses. Below poweredOff, the services and the advertising are removed.
+    /// In a state below poweredOn, in the order of `isBelowPoweredOff`, advertising pauses. Below poweredOff,
+    /// the services and the advertising are removed.
     ///
-    /// Disconnecting the centrals below poweredOn is the task of the radio, which reports each disconnection.
+    /// Below poweredOn, the radio disconnects the centrals and reports each disconnection.
     ///
     /// A change does not wake an app for its peripheral managers, which is an assumption because Apple does
     /// not mention it. For central managers, the event `BluetoothEvent.state` wakes the app.

@@ -36,21 +36,24 @@ where Instant.Duration == Duration {
     }
 
     /// The times of an app that runs in the background.
+    ///
+    /// The app's allowance is the time that the system grants it. If the rules set a `taskTime`, the app
+    /// works for that time after each event; this is its own work for events.
     struct Running {
-        /// Whether an event woke the app; otherwise it has left the foreground.
+        /// Whether an event woke the app; otherwise, the app has just left the foreground.
         let isWoken: Bool
         /// The time until which the app runs even without work.
         private(set) var idleUntil: Instant
         /// The time until which work that is unfinished at `idleUntil` may continue.
         private(set) var busyUntil: Instant
-        /// The time at which the app has done its own work for events, or `nil` if its rules set no
+        /// The time at which the app finishes its own work for events, or `nil` if the rules set no
         /// `taskTime`.
         private(set) var taskUntil: Instant?
         /// Whether the app was throttled during its own work for events.
         ///
         /// Such an app is ended before it finishes the work, which is an assumption.
         private(set) var isTaskLate = false
-        /// The time at which the app's current allowance ends.
+        /// The next deadline: the end of the app's own work for events, or of its allowance.
         private(set) var deadline: Instant
         /// The time at which the app is ended because it has exceeded its allowance, or `nil` if it has not.
         private(set) var endsAt: Instant?
@@ -92,7 +95,8 @@ where Instant.Duration == Duration {
         /// Whether the app may run without work in the background.
         func mayIdle(_ now: Instant) -> Bool { !isThrottled && idleUntil > now }
 
-        /// Sets the deadline after an event was handled: the end of the app's own work, or of its allowance.
+        /// Sets the deadline to the end of the app's own work for events, or of its allowance if that is
+        /// earlier.
         mutating func rest() {
             let done = max(idleUntil, taskUntil ?? idleUntil)
             let end = endsAt ?? busyUntil

@@ -16,7 +16,7 @@ package import MynahCore
 /// document it. Assumptions: iOS terminates the app for any change that is not an answer; the app is
 /// `unauthorized` while the user is asked; if the app ends before the answer, its next launch asks again.
 package struct AppPermission: Sendable {
-    /// The effect of a change.
+    /// The effect of a change of the permission.
     package enum Change: Hashable, Sendable {
         /// The permission did not change.
         case none
@@ -40,7 +40,7 @@ package struct AppPermission: Sendable {
     /// Whether the app may use Bluetooth.
     package var isAllowed: Bool { authorization == .allowedAlways }
 
-    /// Handles the first manager of the app; returns whether iOS asks the user now.
+    /// Handles the creation of the app's first manager; returns whether iOS asks the user now.
     package mutating func madeManager() -> Bool {
         guard authorization == .notDetermined, !isAsking else { return false }
         isAsking = true

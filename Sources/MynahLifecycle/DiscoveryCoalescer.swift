@@ -60,7 +60,7 @@ package struct DiscoveryCoalescer: Sendable {
         var isWaiting = false
         var packets = 0
         var isReported = false
-        /// Whether the content differs from the reported one.
+        /// Whether the content differs from the content that was reported last.
         var isChanged = false
         /// Whether the app has connected the device since it was last reported.
         var wasConnected = false
@@ -224,7 +224,8 @@ package struct DiscoveryCoalescer: Sendable {
 }
 
 extension DiscoveryCoalescer.Discovery {
-    /// Reports periodic advertising data, which is not combined with other reports.
+    /// Makes a discovery from a report of periodic advertising data, which is not combined with other
+    /// reports.
     package init(periodic report: ScanReport) {
         self.init(
             address: report.address, advertisement: AdvertisementData(report.data), data: [],

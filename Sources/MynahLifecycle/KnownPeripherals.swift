@@ -51,7 +51,8 @@ package struct KnownPeripherals: Sendable {
     /// The uses of devices in order, from the index `firstUse` on; only the last use of each device counts.
     private var uses: [(identifier: PeripheralIdentifier, number: UInt64)] = []
     private var firstUse = 0
-    /// Increases with each change that must be saved; a change of the order of use does not count.
+    /// A number that increases with each change that must be saved; a change of the order of use does not
+    /// count.
     package private(set) var revision = 0
 
     /// Makes a list of these devices, the least recently used first.
@@ -157,8 +158,8 @@ package struct KnownPeripherals: Sendable {
 
     /// Marks the device with an identifier as the last used.
     ///
-    /// An address may have several identifiers. The main one is marked after the others, so that it is still
-    /// the main one after a restart.
+    /// An address may have several identifiers. The one that `identifier(of:)` returns is marked after the
+    /// others, so that it is also returned after a restart.
     private mutating func use(_ identifier: PeripheralIdentifier) {
         note(identifier)
         guard let address = devices[identifier]?.entry.address, let main = identifiers[address],
@@ -207,7 +208,8 @@ package struct KnownPeripherals: Sendable {
 
     /// Makes an identifier that no device has.
     ///
-    /// Another device may have the computed one, and have kept it after its address changed.
+    /// Another device may already have the identifier computed for this address, and have kept it after its
+    /// own address changed.
     private func makeIdentifier(for address: DeviceAddress) -> PeripheralIdentifier {
         var attempt: UInt64 = 0
         while true {

@@ -1,7 +1,8 @@
 package import MynahCore
 
-/// Makes the pending connections of apps, one at a time, when it receives the advertising of their devices,
-/// the awaited devices.
+/// Makes the pending connections of apps, one at a time, when the advertising of their devices is received.
+///
+/// A device with a pending connection is called an awaited device.
 ///
 /// The phone drives this state machine. It passes in the devices of `PhoneScan.listensFor`, each advertising
 /// report of its radio, each new link, and the result of each attempt. It carries out the actions.

@@ -7,15 +7,18 @@ package import MynahCore
 /// Devices are identified by their identity address, or by their only known address; `moved` replaces that
 /// address.
 ///
+/// A manager waits for a link after it has requested a connection, and holds the link while it is connected.
+/// A link is wanted while managers wait for it.
+///
 /// | a link is | connect | cancel | link up | link down |
 /// |---|---|---|---|---|
 /// | absent | wanted | – | it has no holder, so it is ended | – |
-/// | wanted | one more waits | one fewer waits, or absent | up, for all who wait | – |
+/// | wanted | one more waits | one fewer waits, or absent | up, for all that wait | – |
 /// | up | one holder more | one holder fewer, or ending | ends the second link | absent, or wanted again |
 /// | ending | one more waits | one fewer waits | up, for all that wait | absent, or wanted by all that wait |
 ///
-/// A link that is up ends when its last holder cancels. When it goes down, managers that asked to reconnect
-/// want it again.
+/// A link that is up ends when its last holder cancels. When it goes down, managers that requested to
+/// reconnect wait for it again.
 ///
 /// There is only one link between two devices (Core Specification, Vol 6, Part B, 4.5). A link that the
 /// device has made, as a central of this phone, is shared: for waiting managers it is up, like a link that
@@ -44,7 +47,7 @@ package struct LinkLedger: Sendable {
 
     /// A device that managers wait for, because they requested a connection.
     package struct Want: Hashable, Sendable {
-        /// The device.
+        /// The address of the device.
         package var address: DeviceAddress
         /// The managers that wait, in the order of their requests.
         package var managers: [ManagerKey]
@@ -160,7 +163,7 @@ package struct LinkLedger: Sendable {
         add(manager, address, options, into: &actions)
     }
 
-    /// Restores a connection that a manager had in an ended process, as a pending connection.
+    /// Restores, as a pending connection, a connection that the manager had in an earlier process of its app.
     package mutating func restore(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
@@ -293,7 +296,7 @@ package struct LinkLedger: Sendable {
         actions.append(.wantedChanged)
     }
 
-    /// Handles that no manager uses a link that the device made.
+    /// Stops using a link that the device made, because no manager uses it any longer.
     private mutating func leave(
         _ peer: Peer.ID, _ address: DeviceAddress, into actions: inout [LinkAction]
     ) {
@@ -304,7 +307,8 @@ package struct LinkLedger: Sendable {
 
     /// Handles the end of a link; `error` is `nil` if this side ended it.
     ///
-    /// If the radio was lost, the devices are not waited for again.
+    /// A manager whose connection has the option `autoReconnect` waits for the device again, unless the radio
+    /// was lost.
     package mutating func linkDown(
         _ peer: Peer.ID, _ error: RadioError?, into actions: inout [LinkAction]
     ) {
@@ -369,9 +373,10 @@ package struct LinkLedger: Sendable {
 
     /// Ends all links and pending connections without a callback, because Bluetooth is no longer powered on.
     ///
-    /// The pending connections of a manager stay if the system keeps the manager of an ended app. An active
-    /// link was a completed request, so the phone does not connect again by itself. With `keepsLinks`, after
-    /// a restart of the phone, it does, which is an assumption.
+    /// A manager's pending connections stay if `isKept` returns `true`, because the system keeps the manager
+    /// although its app has ended. If `keepsLinks` also returns `true`, after a restart of the phone, the
+    /// manager's active links become pending connections, which is an assumption. Otherwise they end, because
+    /// a connected link has fulfilled its request.
     package mutating func powerLost(
         keepingFor isKept: (ManagerKey) -> Bool, links keepsLinks: (ManagerKey) -> Bool = { _ in false },
         into actions: inout [LinkAction]
@@ -441,7 +446,7 @@ extension LinkLedger.Link {
 extension [LinkLedger.Claim] {
     func has(_ manager: ManagerKey) -> Bool { contains { $0.manager == manager } }
 
-    /// The apps of the managers, each once.
+    /// The apps of the managers, without duplicates.
     var apps: [UInt64] {
         var seen: Set<UInt64> = []
         return map(\.manager.app).filter { seen.insert($0).inserted }

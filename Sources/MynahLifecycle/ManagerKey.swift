@@ -1,6 +1,6 @@
 /// Identifies a central manager of a phone, by its own number and that of its app.
 ///
-/// A manager without an app counts as a separate app that is always in the foreground.
+/// A manager that was made without an app counts as a separate app that is always in the foreground.
 package struct ManagerKey: Hashable, Sendable {
     /// The number of the app.
     package let app: UInt64

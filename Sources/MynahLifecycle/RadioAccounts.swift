@@ -4,12 +4,12 @@ package import MynahCore
 ///
 /// A link, a scan or the advertising counts fully for each app that uses it.
 ///
-/// A state machine without I/O. It gets the radio's totals before each change of the apps' uses, and before a
-/// report.
+/// This is a state machine without I/O. The caller passes in the radio's total use at each change of the
+/// apps' uses, and for each report.
 package struct RadioAccounts: Sendable {
     /// An app's uses of its phone's radio.
     package struct Holding: Hashable, Sendable {
-        /// Whether the app uses the whole radio, as an accessory does.
+        /// Whether the app uses the whole radio; `true` for an accessory, which does not share it with apps.
         package var isWhole = false
         package var advertises = false
         package var scans = false
@@ -17,7 +17,7 @@ package struct RadioAccounts: Sendable {
         package var waits = false
         package var links: Set<Peer.ID> = []
 
-        /// Makes empty accounts.
+        /// Makes a holding that uses nothing.
         package init() {}
 
         /// The use of the whole radio.
@@ -31,7 +31,7 @@ package struct RadioAccounts: Sendable {
     /// The uses of each app, by the number of the app.
     package private(set) var holdings: [UInt64: Holding] = [:]
     private var last: RadioUse
-    /// The links in the totals that an app has used at some time.
+    /// The links in the last total use of the radio that at least one app has used.
     private var known: Set<Peer.ID> = []
     private var uses: [UInt64: AirUse] = [:]
 

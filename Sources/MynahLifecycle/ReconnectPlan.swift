@@ -100,8 +100,9 @@ package struct ReconnectPlan: Sendable {
         advance(&attempt, into: &actions)
     }
 
-    /// Continues the stage that scans, with pending connections, after an earlier process of the app began
-    /// it.
+    /// Continues a plan that an earlier process of the app began, at the first stage that scans.
+    ///
+    /// `pending` are the devices with a pending connection from that process.
     package mutating func resume(pending: [PeripheralIdentifier], into actions: inout [Action]) {
         guard let stage = stages.firstIndex(where: { $0.contains(.scan) }) else { return }
         var attempt = Attempt(stage: stage)

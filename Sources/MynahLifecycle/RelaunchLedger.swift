@@ -7,7 +7,6 @@ package import MynahCore
 package struct RelaunchLedger: Hashable, Sendable {
     /// The last cause of one kind.
     package struct Cause: Hashable, Sendable {
-        /// The kind.
         package var kind: RelaunchCause
         /// The cause's number.
         package var number: Int
@@ -52,21 +51,23 @@ package struct RelaunchLedger: Hashable, Sendable {
     /// The number of the last cause, or 0 if there was none.
     private var number: Int { causes.last?.number ?? 0 }
 
-    /// Records a way in which Bluetooth was turned off; there may be several until it is on again.
+    /// Adds a way in which Bluetooth was turned off to `turnedOff`; there may be several until it is on
+    /// again.
     package mutating func turnOff(by cause: RelaunchCause) {
         if !turnedOff.contains(cause) { turnedOff.append(cause) }
     }
 
-    /// Removes a way of turning Bluetooth off that failed.
+    /// Removes a way from `turnedOff`, after an attempt to turn Bluetooth off failed.
     package mutating func cancelTurnOff(by cause: RelaunchCause) { turnedOff.removeAll { $0 == cause } }
 
-    /// Records the causes for the ways in which Bluetooth was turned off, because it is on again.
+    /// Records each way in `turnedOff` as a cause and empties `turnedOff`, after Bluetooth was turned on
+    /// again.
     package mutating func turnOn() {
         for cause in turnedOff { note(cause) }
         turnedOff = []
     }
 
-    /// Removes the ways in which Bluetooth was turned off, without recording causes, because it is on.
+    /// Empties `turnedOff` without recording causes.
     package mutating func forgetTurnedOff() { turnedOff = [] }
 
     /// Records a cause that prevents some apps from being relaunched.
@@ -84,8 +85,9 @@ package struct RelaunchLedger: Hashable, Sendable {
         apps.append(KnownApp(name, number))
     }
 
-    /// The first cause, since an app ran, that prevents the system from relaunching it, or `nil` if there is
-    /// none.
+    /// Returns the first cause that prevents the system from relaunching an app, or `nil` if there is none.
+    ///
+    /// Only causes that were recorded after the app last ran count.
     package func cause(
         forbidding name: String, on version: IOSVersion, withAccessorySetup usesIt: Bool = false
     ) -> RelaunchCause? {

@@ -27,7 +27,6 @@ package struct SubscriptionLedger: Sendable {
 
     /// A characteristic of a connected device.
     package struct Characteristic: Hashable, Sendable {
-        /// The link.
         package var link: Peer.ID
         /// The attribute handle of the value.
         package var handle: AttributeHandle

@@ -25,7 +25,7 @@ package final class FileWriter: Sendable {
         /// The changes that are not being written yet, at most one per file, in the order of each file's
         /// first change.
         var waiting: [Change] = []
-        /// The reasons of the last failed writes, by path.
+        /// The reasons for the last failed writes, by path.
         var problems: [String: KeptFile.Problem] = [:]
         var unwritten: [Change] = []
         var isBusy = false
@@ -123,7 +123,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Waits until all earlier changes are settled and their watchers were called.
+    /// Waits until all changes so far are settled and their watchers were called.
     package func settle() async {
         let number = latest
         await withCheckedContinuation { continuation in
@@ -131,7 +131,7 @@ package final class FileWriter: Sendable {
         }
     }
 
-    /// Queues again the writes that have failed.
+    /// Queues the failed writes again.
     package func retry() {
         let begins = state.withLock { state in
             guard !state.unwritten.isEmpty else { return false }

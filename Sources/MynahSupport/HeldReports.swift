@@ -1,7 +1,8 @@
-/// Passes reports on in order, each only after all earlier changes to files were written.
+/// A queue that holds each report, such as an event, until all earlier changes to files are written.
 ///
-/// If a process is killed right after a report, the file must already have the reported contents. While a
-/// report is held, the later ones wait too, so that the order is kept. The reporting thread never waits.
+/// If the process is killed right after a report, the file must already have the reported contents. While a
+/// report is held, the later ones wait too, so that the order is kept. The thread that makes a report never
+/// waits.
 package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
         /// No report is held.
@@ -23,7 +24,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         var isImpatient = false
         var isTimed = false
 
-        /// Starts to wait until the change of the first held report is written.
+        /// Begins a wait for the change that must be written before the first held report.
         ///
         /// The result is the number of the wait, and whether the caller must start the time limit.
         mutating func wait() -> (number: Int, isUntimed: Bool) {
@@ -34,7 +35,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         }
     }
 
-    /// The number of the next change to wait for, and the result of `State.wait()` for it.
+    /// The number of the change that the first held report waits for, and the result of `State.wait()`.
     private typealias Next = (number: Int, wait: (number: Int, isUntimed: Bool))
 
     private let state = Lock(State())
@@ -59,7 +60,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         self.later = later
     }
 
-    /// Passes a report on, immediately or after all changes so far are written.
+    /// Passes a report on immediately, or, if changes to files are not written yet, after them.
     package func report(_ report: Report) {
         let number = writer.latest
         let (isDirect, wait): (Bool, (number: Int, isUntimed: Bool)?) = state.withLock { state in
@@ -89,7 +90,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         }
     }
 
-    /// Handles the end of the time limit for the change with this number.
+    /// Handles the end of the time limit that was started for the change with this number.
     ///
     /// If the first held report still waits for the change, all held reports are passed on.
     private func overdue(_ number: Int) {

@@ -18,10 +18,10 @@ package struct InputFile: ~Copyable {
         /// The file is larger than the reader's limit.
         case tooLarge
 
-        /// The error of a path without a file.
+        /// The error for a path at which there is no file.
         package static var missing: Problem { .system(ENOENT) }
 
-        /// The system's text for the error, or Mynah's own for `tooLarge`.
+        /// The text of `strerror` for the error, or Mynah's own text for `tooLarge`.
         package var text: String {
             switch self {
             case .system(let number): String(cString: strerror(number))
@@ -29,7 +29,8 @@ package struct InputFile: ~Copyable {
             }
         }
 
-        /// The reason in words for a user.
+        /// The reason for a user: plainer words than `text` for the most common errors, and `text` for the
+        /// others.
         package var reason: String {
             switch self {
             case .system(ENOENT): "there is no such file"

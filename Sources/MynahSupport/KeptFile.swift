@@ -1,9 +1,11 @@
 import Glibc
 
-/// A file for a program's own data: replaced as a whole, readable only by its owner, and renamed rather than
-/// deleted.
+/// A file for a program's own data, readable only by its owner.
+///
+/// `replace` replaces the content as a whole. A file whose content cannot be used is renamed with `setAside`,
+/// and not deleted.
 public struct KeptFile: Hashable, Sendable {
-    /// The reason of a failure, as the end of a sentence about the file.
+    /// The reason for a failure, as the end of a sentence about the file.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         /// The reason as text.
         public var description: String
@@ -57,7 +59,7 @@ public struct KeptFile: Hashable, Sendable {
 
     /// Replaces the content of the file.
     ///
-    /// The text of a problem begins with the path.
+    /// The text of the error begins with the path.
     ///
     /// The bytes are written to a temporary file, which is then renamed in one step. On return, the new name
     /// is on the disk too. So after a kill or a loss of power, the file has either all old bytes or all new

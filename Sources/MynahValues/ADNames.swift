@@ -3,12 +3,14 @@ import MynahSupport
 
 /// Describes AD structures in words.
 package struct ADNames {
-    /// The services whose bits are looked for in an overflow area.
+    /// The services whose bits are looked up in an iPhone's overflow area (`OverflowArea`).
     private let known: [BluetoothUUID]
-    /// The name of a service, or `nil` if it has none.
+    /// Returns the name of a service, or `nil` if it has none.
     private let serviceName: (BluetoothUUID) -> String?
 
-    /// Sets the services to look for, and the function that returns a service's name, such as `heart-rate`.
+    /// Sets the services to look up in overflow areas, and the function that returns a service's name.
+    ///
+    /// A service's name is a text such as `heart-rate`.
     package init(
         among known: [BluetoothUUID] = [],
         serviceName: @escaping (BluetoothUUID) -> String? = AssignedNumbers.name(of:)
@@ -17,14 +19,17 @@ package struct ADNames {
         self.serviceName = serviceName
     }
 
-    /// Describes a structure; in an overflow area, looks for the bits of the `known` services.
+    /// Describes a structure in words.
+    ///
+    /// The description of an iPhone's overflow area lists the services of `known` whose bits are set.
     package static func describe(_ structure: ADStructure, among known: [BluetoothUUID] = []) -> String {
         let (name, text) = ADNames(among: known).words(of: structure)
         return text.isEmpty ? name : "\(name): \(text)"
     }
 
-    /// The name of a structure's type, and the description of its data; data without a description is left
-    /// out.
+    /// Returns the name of a structure's type, and the description of its data.
+    ///
+    /// The description leaves out bytes that have no meaning known here; `bytesWithoutWords` returns them.
     package func words(of structure: ADStructure) -> (name: String, text: String) {
         let data = structure.data
         if let area = OverflowArea(structure) { return ("Apple's overflow area", words(of: area)) }
@@ -52,7 +57,7 @@ package struct ADNames {
         }
     }
 
-    /// The bytes of a structure that `words` leaves out.
+    /// Returns the bytes of a structure that the description by `words` leaves out.
     package static func bytesWithoutWords(of structure: ADStructure) -> [UInt8] {
         guard OverflowArea(structure) == nil, NearbyInfo(structure) == nil else { return [] }
         return switch structure.type.rawValue {
@@ -75,7 +80,7 @@ package struct ADNames {
         return words.isEmpty ? "none set" : words.joined(separator: ", ")
     }
 
-    /// The service, and the fields of its data if the SIG defines a layout.
+    /// Describes Service Data: the service, and the fields of its data if their layout is known.
     ///
     /// Booleans that are `false` are left out.
     private func serviceData(_ data: [UInt8], width: Int) -> String {
@@ -87,7 +92,7 @@ package struct ADNames {
         return name(of: service) + (words.isEmpty ? "" : ": " + words)
     }
 
-    /// The company's name, if it is known, and its company identifier.
+    /// Returns the company of Manufacturer Specific Data: its name, if that is known, and its identifier.
     private static func company(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         guard let number = reader.readUInt16() else { return "cut off" }
@@ -95,7 +100,9 @@ package struct ADNames {
         return AssignedNumbers.companyName(of: number).map { "\($0) (\(identifier))" } ?? identifier
     }
 
-    /// The connection interval range: two numbers in units of 1.25 ms, of which 0xFFFF means any (1.9).
+    /// Describes a Peripheral Connection Interval Range (Core Specification Supplement, Part A, 1.9).
+    ///
+    /// The data is two numbers in units of 1.25 ms, and 0xFFFF means any interval.
     private static func intervals(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         guard let least = reader.readUInt16(), let most = reader.readUInt16() else { return "cut off" }
@@ -103,13 +110,15 @@ package struct ADNames {
             .joined(separator: " to ")
     }
 
-    /// The advertising interval, a number in units of 0.625 ms (1.15).
+    /// Describes an Advertising Interval, which is in units of 0.625 ms (Core Specification Supplement, Part
+    /// A, 1.15).
     private static func advertisingInterval(_ data: [UInt8]) -> String {
         var reader = ByteReader(data)
         return reader.readUInt16().map { NumberText.of(Double($0) * 0.625) + " ms" } ?? "cut off"
     }
 
-    /// A URI, which is encoded as a code for the scheme and a text (1.18).
+    /// Returns a URI, whose first byte can be a code for its scheme (Core Specification Supplement, Part A,
+    /// 1.18).
     private static func uri(_ data: [UInt8]) -> String {
         let schemes: [UInt8: String] = [0x16: "http:", 0x17: "https:"]
         guard let scheme = schemes[data[0]] else { return String(decoding: data, as: UTF8.self) }
@@ -138,7 +147,7 @@ package struct ADNames {
         }.joined(separator: ", ")
     }
 
-    /// The name of the number at the beginning of the data, or the number itself if it has no name.
+    /// Returns the name of the 16-bit number at the beginning of the data, or the number if it has no name.
     private static func number(_ bytes: [UInt8], name: (UInt16) -> String?) -> String {
         var reader = ByteReader(bytes)
         guard let value = reader.readUInt16() else { return "cut off" }

@@ -2,13 +2,16 @@
 package struct FieldShape: Hashable, Sendable {
     /// The possible contents of a field.
     package enum Content: Hashable, Sendable {
-        /// A number from `lower` to `upper`, in the field's unit.
+        /// A number from `lower` to `upper`, in steps of `step`, in the field's unit.
         ///
-        /// `short` is the upper limit of the shorter form, if the field has two forms.
+        /// Some fields are encoded in a short or a wide form. For these, `short` is the largest number of the
+        /// short form; for all others, it is `nil`.
         case number(lower: Double, upper: Double, step: Double, short: Double?)
         /// A floating-point number, without limits.
         case float
-        /// A number from 0 on, each with a name; the number of an empty name is reserved.
+        /// One of several named numbers; the names are those of 0, 1 and so on.
+        ///
+        /// A number with an empty name is reserved.
         case choice([String])
         case boolean
         case text
@@ -16,7 +19,7 @@ package struct FieldShape: Hashable, Sendable {
         case bytes
         /// A date and a time, as in `2026-01-31T12:00:00`.
         case dateTime
-        /// A list of other contents.
+        /// A list whose elements have this content.
         indirect case list(Content)
     }
 
@@ -36,7 +39,7 @@ package struct FieldShape: Hashable, Sendable {
 }
 
 extension ValueLayout {
-    /// The shapes of the layout's fields, in the order in which `decode` returns them.
+    /// The layout's fields with their possible contents, in the order in which `decode` returns them.
     package var shapes: [FieldShape] {
         let bits = entries.flatMap { entry -> [LayoutBit] in
             if case .bits(_, let bits) = entry.kind { bits } else { [] }
@@ -96,7 +99,7 @@ extension LayoutField {
 }
 
 extension LayoutBit {
-    /// The shape of the field in these bits, or `nil` if they are not a field.
+    /// The field that these bits contain, or `nil` if they contain none.
     fileprivate var shape: FieldShape? {
         switch self {
         case .boolean(let name): FieldShape(name, .boolean)

@@ -56,7 +56,9 @@ package enum FieldValue: Hashable, Sendable {
 package struct NamedField: Hashable, Sendable {
     package var name: String
     package var value: FieldValue
-    /// The unit of a number, or `nil` if the field has no unit, or has the first one of its layout.
+    /// The unit of a number, or `nil` if the field has no unit.
+    ///
+    /// For a value to be encoded, `nil` also means the unit that the layout names first.
     package var unit: String?
 
     package init(_ name: String, _ value: FieldValue, _ unit: String? = nil) {

@@ -143,7 +143,7 @@ extension KnownLayouts {
         ]
     }
 
-    /// The More Data bit; these fields are present if it is 0.
+    /// Makes the More Data bit; the fields with these names are present if it is 0.
     private static func withoutMoreData(_ names: String...) -> LayoutBit {
         .announces(names, isInverted: true)
     }

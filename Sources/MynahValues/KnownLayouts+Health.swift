@@ -69,7 +69,7 @@ extension KnownLayouts {
             .boolean("improperPosition"))
     }
 
-    /// The CRC of values that have one.
+    /// The E2E-CRC at the end of a value, which is optional.
     private static var e2eCRC: LayoutField { field("e2eCRC", uint16, count: .rest) }
 
     private static var monitorStatus: LayoutField {

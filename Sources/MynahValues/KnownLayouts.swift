@@ -7,7 +7,7 @@ import MynahSupport
 /// The layouts of the Fitness Machine Control Point and Status are from Fitness Machine Service 1.0.1, and
 /// those of HID from HID Service Specification 1.0.
 ///
-/// Fields have the SIG's names in camelCase. Numbers have common units.
+/// Fields have the SIG's names in camelCase. Numbers have common units, such as km/h and bpm.
 package enum KnownLayouts {
     /// Returns the layout of a characteristic, or `nil` if this table does not have it.
     package static func layout(of uuid: BluetoothUUID) -> ValueLayout? {
@@ -65,7 +65,7 @@ package enum KnownLayouts {
         LayoutField(name, .bits(octets: octets, bits))
     }
 
-    /// Returns a field of one octet with a name for each number from 0 on.
+    /// Makes a field of one octet, in which the numbers 0, 1 and so on have these names.
     static func choice(_ name: String, _ names: String..., when condition: LayoutField.Condition? = nil)
         -> LayoutField
     {

@@ -8,7 +8,7 @@ package struct LayoutField: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// An integer of 1, 2, 3, 4, 6 or 8 octets.
         case integer(octets: Int, isSigned: Bool)
-        /// An integer with a name for each of the values from 0 on; an empty name is reserved.
+        /// An integer whose values 0, 1 and so on have these names; a value with an empty name is reserved.
         case enumeration(octets: Int, names: [String])
         /// IEEE 11073 SFLOAT: a 4-bit exponent and a 12-bit mantissa (Personal Health Devices Transcoding
         /// White Paper, 2.2.2).
@@ -23,7 +23,7 @@ package struct LayoutField: Hashable, Sendable {
         case dateTime
         /// Text in UTF-8 up to the end of the value.
         case utf8
-        /// Bytes up to the end of the value, or as many as the entry's count.
+        /// All bytes up to the end of the value, or, if the field has a `count`, that number of bytes.
         case bytes
     }
 
@@ -158,7 +158,7 @@ package enum LayoutBit: Hashable, Sendable {
     case optionalBoolean(String)
     /// A field of `width` bits with an unsigned integer, and the scale of the number that it represents.
     case number(String, width: Int, by: Resolution = .one, unit: String? = nil)
-    /// A field of `width` bits with a name for each number from 0 on.
+    /// A field of `width` bits, in which the numbers 0, 1 and so on have these names.
     case enumeration(String, width: Int, names: [String])
     /// A number of reserved bits.
     case reserved(Int)

@@ -41,7 +41,7 @@ enum DateTimeText {
         return "\(year)-\(parts[0])-\(parts[1])T\(parts[2]):\(parts[3]):\(parts[4])"
     }
 
-    /// The octets of a text, or `nil` if the text is invalid.
+    /// The octets for a date and a time in text, or `nil` if the text is invalid.
     static func bytes(of text: String) -> [UInt8]? {
         let halves = text.split(separator: "T", omittingEmptySubsequences: false)
         guard halves.count == 2 else { return nil }

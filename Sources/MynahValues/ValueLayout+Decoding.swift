@@ -1,9 +1,10 @@
 // MARK: - From bytes to fields
 
 extension ValueLayout {
-    /// Decodes the fields of a value; the fields in bits follow all others.
+    /// Decodes the fields of a value.
     ///
-    /// Returns `nil` if the bytes do not fit the layout, for example if one byte is left over.
+    /// Fields that are bits, such as flags, come after all others. Returns `nil` if the bytes do not fit the
+    /// layout, for example if one byte is left over.
     package func decode(_ bytes: [UInt8]) -> [NamedField]? {
         if coding == .midi { return bytes.isEmpty ? [] : MIDIPacket.fields(of: bytes) }
         var reader = FieldReader(bytes[...])
@@ -19,7 +20,7 @@ private struct FieldReader {
     var fields: [NamedField] = []
     var bitFields: [NamedField] = []
     var rest: ArraySlice<UInt8>
-    /// Whether later fields are present, by their names, as the bits that were read determine.
+    /// The fields whose presence depends on the bits that were read, each with whether it is present.
     private var announced: [String: Bool] = [:]
     private var wide: Set<String> = []
     private var inOtherUnit: Set<String> = []

@@ -64,7 +64,7 @@ extension ValueLayout {
         return bytes
     }
 
-    /// The given fields, by name.
+    /// The fields to encode, by name.
     private struct Given {
         var fields: [String: NamedField] = [:]
 
@@ -385,7 +385,7 @@ extension ValueLayout {
 }
 
 extension LayoutField.Count {
-    /// Whether a value may have no element of the field.
+    /// Whether the number of the field's elements can be 0.
     fileprivate var canBeNone: Bool {
         switch self {
         case .one, .exactly: false

@@ -1,14 +1,15 @@
 import MynahCore
 import MynahLifecycle
 
-/// The central managers of an app: those of this launch, and ended ones for which the system still scans or
-/// connects.
+/// The central managers of an app: those of its current process, and ended ones for which the system still
+/// scans or connects.
 ///
-/// Belongs to an app. This is a class because an event may call back into it during a change.
+/// Belongs to an app. This is a class and not a struct, because a handler of an event may access it during a
+/// change.
 final class AppCentrals {
     private(set) var all: [CentralManagerState] = []
 
-    /// The managers of this launch.
+    /// The managers that the app's current process has made.
     var live: [CentralManagerState] { all.filter { !$0.isEnded } }
 
     /// The sorted restore identifiers of the ended managers for which the system still scans or connects.
@@ -22,7 +23,7 @@ final class AppCentrals {
             remedy: "give each manager of the app its own identifier")
     }
 
-    /// Throws `invalidState` if a manager of this launch has the identifier.
+    /// Throws `invalidState` if a manager of the app's current process has the identifier.
     func checkIsFree(_ restoreIdentifier: String?) throws(RadioError) {
         guard let restoreIdentifier else { return }
         if live.contains(where: { $0.restoreIdentifier == restoreIdentifier }) {
@@ -78,7 +79,7 @@ final class AppCentrals {
         return manager.makeHandle(central.work.link, radio)
     }
 
-    /// Reports the restored state to the new managers that have one, and returns all new managers.
+    /// Reports the restored state to each new manager that was restored, and returns all new managers.
     func restore(by preservation: CentralPreservation) -> [CentralManagerState] {
         let new = live.filter { if case .new = $0.stage { true } else { false } }
         for manager in new where manager.introduce() {

@@ -92,7 +92,7 @@ final class CentralConnections {
         }.get()
     }
 
-    /// Fails a call that waits for a connection, and withdraws the connection request that it made.
+    /// Fails a call that waits for a connection, and withdraws the connection request if the call made it.
     func giveUp(_ number: UInt64, _ error: RadioError) {
         guard let waiter = waiters.remove(number) else { return }
         if waiter.isOwn, let manager = memory.manager(waiter.manager) {

@@ -18,7 +18,6 @@ struct CentralLinks {
 
     private var entries: [Peer.ID: Entry] = [:]
 
-    /// The number of links.
     var count: Int { entries.count }
 
     /// The state of a link, or `nil` if the link has ended.

@@ -42,7 +42,8 @@ final class CentralManagerState {
 
     /// The manager's key, which is unique while the phone lives.
     let key: ManagerKey
-    /// Increases when a process of the app ends, so that references of that process are recognized as old.
+    /// A number that increases when a process of the app ends, so that references of that process are
+    /// recognized as old.
     private(set) var epoch: UInt64 = 0
     /// The condition of the manager's app, or `nil` if it has none.
     let app: AppCondition?
@@ -218,9 +219,9 @@ final class CentralManagerState {
         coalescer.change(to: mode)
     }
 
-    /// Handles that Bluetooth was turned off.
+    /// Forgets the discovered devices and ends the scan, because Bluetooth was turned off.
     ///
-    /// Without `keepsScan` the scan ends, and the program has to scan again.
+    /// With `keepsScan`, the scan stays requested; otherwise, the program has to scan again.
     func powerLost(keepsScan: Bool) {
         coalescer.reset()
         guard let scan else { return }

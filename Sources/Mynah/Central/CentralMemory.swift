@@ -20,7 +20,6 @@ final class CentralMemory {
         self.states = states
     }
 
-    /// The Bluetooth state.
     var radioState: RadioState {
         get { states.central }
         set { states.central = newValue }
@@ -110,7 +109,9 @@ struct CentralPrograms {
         self.reports = reports
     }
 
-    /// Reports an event about the whole radio to these managers; returns whether there are any.
+    /// Reports an event about the whole radio to the managers that belong to no app.
+    ///
+    /// Returns `false` if there are none.
     @discardableResult
     func deliver(_ event: CentralManagerEvent) -> Bool {
         let programs = memory.managers.filter { $0.app == nil }
@@ -118,7 +119,7 @@ struct CentralPrograms {
         return !programs.isEmpty
     }
 
-    /// Reports a warning to these managers, or to the phone if there are none.
+    /// Reports a warning to the managers that belong to no app, or to the `PhoneSink` if there are none.
     func warn(_ warning: RadioWarning) {
         if !deliver(.warning(warning)) { reports.report(.warning(warning)) }
     }

@@ -108,11 +108,11 @@ final class CentralPreservation {
 
     /// Restores the services and subscriptions of a device that has a new link.
     ///
-    /// The peripheral keeps the restored services that the table of a bonded device has. The others are
-    /// dropped, and the app discovers them anew.
+    /// If the device is bonded, the peripheral keeps those restored services that are in the device's
+    /// attribute table (`KeptTables`). All others are dropped, and the app discovers them again.
     ///
-    /// Subscribes to the subscribed characteristics of these services. It is an assumption that the system
-    /// does so, and not the app.
+    /// The phone subscribes again to the characteristics of these services that were subscribed. It is an
+    /// assumption that the system does so, and not the app.
     func subscribeAgain(_ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID) {
         let table = devices.tables.table(of: link)
         let kept = peripheral.preservedServices.filter { table?.has($0) == true }

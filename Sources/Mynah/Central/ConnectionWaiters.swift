@@ -8,7 +8,8 @@ struct ConnectionWaiters {
         let number: UInt64
         let manager: ManagerKey
         let address: DeviceAddress
-        /// Whether the call itself requested the connection, so that no other request depends on it.
+        /// Whether the call itself requested the connection; if so, the request is withdrawn when the call
+        /// fails.
         let isOwn: Bool
         let continuation: CheckedContinuation<Result<Void, RadioError>, Never>
     }

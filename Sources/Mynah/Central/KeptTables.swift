@@ -26,8 +26,9 @@ final class KeptTables {
             case included(in: RemoteService)
         }
 
-        /// Increases with each new table of the device, so that a late answer to an earlier table's request
-        /// is not noted in a newer table.
+        /// A number that is higher for each new table of the device.
+        ///
+        /// Each request keeps the number of its table, so that a late answer is not noted in a newer table.
         fileprivate let number: Int
         /// The order in which devices were last connected; a higher value is later.
         fileprivate(set) var lastUse: Int
@@ -53,7 +54,7 @@ final class KeptTables {
             return services[.primary(nil)]?.filter { $0.uuid == type }
         }
 
-        /// Returns whether the table has a service with everything that was discovered of it.
+        /// Whether the table contains a service with all of its discovered attributes.
         func has(_ service: DiscoveredService) -> Bool {
             let known = characteristics[service.attribute] ?? []
             let included = services[.included(in: service.attribute)]
@@ -83,11 +84,12 @@ final class KeptTables {
     }
 
     private var tables: [DeviceAddress: Table] = [:]
-    /// The devices that were bonded at the last discovery, or when their link began or ended.
+    /// The devices that were bonded when this was last checked: at a discovery, or when a link began or
+    /// ended.
     private var bonded: Set<DeviceAddress> = []
     private var lastNumber = 0
     private var isLoaded = false
-    /// The content of the file.
+    /// The content of the file when it was last read or written.
     private var saved = TableFile()
     private let files: PhoneFiles
     private let phone: PhoneMemory

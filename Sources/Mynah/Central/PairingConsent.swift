@@ -3,7 +3,8 @@ import MynahLifecycle
 
 /// Asks the phone's user to consent to a pairing that an app's request needs or that a device began.
 ///
-/// The radio asks only for a pairing that the other side began, so the phone asks before it begins one.
+/// The radio asks for consent only if the device began the pairing. Before the phone begins one itself, the
+/// phone asks its user.
 struct PairingConsent {
     private let memory: CentralMemory
     private let reports: PhoneReports
@@ -13,9 +14,10 @@ struct PairingConsent {
         self.reports = reports
     }
 
-    /// Asks the user, and returns the answer.
+    /// Asks the user whether to pair with the device of a link, and returns the answer.
     ///
-    /// Returns `true` without asking if the phone has no `PhoneSink`, or if the device is bonded.
+    /// Returns `true` without asking if the phone has no `PhoneSink`, if the device is bonded, or if no app
+    /// uses the link.
     func ask(for link: Peer.ID) async -> Bool {
         guard let peer = memory.links[link]?.peer, !peer.isPaired,
             memory.holders(of: link).contains(where: { $0.app != nil })

@@ -3,8 +3,8 @@ import MynahLifecycle
 
 /// Reads the GAP device names of the devices that apps are connected to, as the system does by itself.
 ///
-/// From then on an app's peripheral has this name, even if it advertises another. It is an assumption that
-/// the system reads the name once on each link.
+/// After that, the name of an app's peripheral is its GAP device name, even if it advertises another one. It
+/// is an assumption that the system reads the name once on each link.
 struct PeripheralNames {
     private let radio: (any DeviceNameRadio)?
     private let memory: CentralMemory

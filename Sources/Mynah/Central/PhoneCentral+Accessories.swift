@@ -10,8 +10,8 @@ extension PhoneCentral {
 
     /// Removes a device from an app's accessories, and cancels the app's connections to it.
     ///
-    /// That its links and pending connections end is an assumption.
-    /// Returns the device's address, or `nil` if it was not an accessory.
+    /// Returns the device's address, or `nil` if it was not an accessory. It is an assumption that the app's
+    /// links and pending connections to the device end.
     func remove(accessory identifier: PeripheralIdentifier, of app: AppProcess) -> DeviceAddress? {
         guard let address = app.accessories.address(of: identifier) else { return nil }
         for manager in memory.managers where manager.app === app.condition {

@@ -196,7 +196,7 @@ final class PhoneCentral {
         scanner.update()
     }
 
-    /// Handles the beginning or the end of a link of either role.
+    /// Handles the beginning or the end of a link in the central or in the peripheral role.
     func linksChanged() {
         perform(connector.linksChanged())
         listen()
@@ -230,7 +230,7 @@ final class PhoneCentral {
         startSoon()
     }
 
-    /// Handles the name that was read from a link's device.
+    /// Handles the GAP device name that was read from a link's device.
     func read(_ name: String, on link: Peer.ID) {
         for (manager, peripheral) in connections.names.read(name, on: link) {
             phone.pass(.nameUpdated(peripheral), to: manager)
@@ -239,7 +239,7 @@ final class PhoneCentral {
 }
 
 extension RadioWarning {
-    /// Warns that the controller is at its limit of connections.
+    /// The warning that the controller is at its limit of connections.
     fileprivate static func linksExhausted(_ limit: Int) -> RadioWarning {
         RadioWarning(
             "linksExhausted",

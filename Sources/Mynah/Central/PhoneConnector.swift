@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// Has a phone's radio connect to devices with pending connections when their advertising is received.
+/// Connects a phone to devices with pending connections when the phone's radio receives their advertising.
 ///
 /// Drives `LinkInitiator`, and returns its actions. Belongs to a phone, and runs on the phone's executor.
 final class PhoneConnector {
@@ -70,7 +70,7 @@ final class PhoneConnector {
         change { $0.heard(report, into: &$1) }
     }
 
-    /// Handles the beginning or the end of a link of either role.
+    /// Handles the beginning or the end of a link in the central or in the peripheral role.
     func linksChanged() -> [LinkInitiator.Action] {
         let links = memory.links
         let others = centrals.all.filter { links[$0.id] == nil }

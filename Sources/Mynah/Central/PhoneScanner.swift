@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Keeps the radio's scan as the scans and the pending connections of all central managers require.
+/// Changes the radio's scan when the scans or the pending connections of the central managers change.
 ///
 /// Belongs to a phone, and runs on the phone's executor.
 final class PhoneScanner {
@@ -16,7 +16,7 @@ final class PhoneScanner {
     var isScreenOn = true
     /// Whether to restart the scan, so that the controller's duplicate filter reports devices again.
     private var isStale = false
-    /// Increases with each request to the radio.
+    /// A number that increases with each request to the radio.
     private var epoch = 0
     /// The task that changes the radio's scan, or `nil` if there is nothing to change.
     private var task: Task<RadioError?, Never>?
@@ -94,14 +94,14 @@ final class PhoneScanner {
         update()
     }
 
-    /// Stops the scan if the controller cannot advertise while it scans, because the phone is about to
-    /// advertise.
+    /// Stops the scan before the phone advertises, if the controller cannot advertise while it scans.
     func makeRoomToAdvertise() async {
         if !capabilities.scansBesideAdvertising { try? await settle() }
     }
 
-    /// Changes the radio's scan as required, and returns when that is done; concurrent callers share the
-    /// result.
+    /// Changes the radio's scan to the combined scan of all managers, and returns when that is done.
+    ///
+    /// Concurrent callers share the result.
     func settle() async throws(RadioError) {
         meter.update()
         guard memory.radioState == .poweredOn else { return }
@@ -110,7 +110,8 @@ final class PhoneScanner {
         if let error = await task?.value { throw error }
     }
 
-    /// Changes the radio's scan until it is as required; returns the last error, or `nil` if it succeeded.
+    /// Changes the radio's scan until it is the combined scan of all managers; returns the last error, if
+    /// any.
     func requestSteps() async -> RadioError? {
         defer { task = nil }
         while let radio, memory.radioState == .poweredOn {

@@ -7,7 +7,7 @@ import MynahSupport
 /// The state does not distinguish active from pending connections: after the process has ended, both are
 /// pending.
 struct PreservedCentralState: PreservableState {
-    /// The scan.
+    /// The scan that the manager requested.
     struct Scan: Hashable {
         var services: [BluetoothUUID]
         var options: ScanOptions

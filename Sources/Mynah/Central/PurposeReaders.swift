@@ -39,7 +39,7 @@ struct PurposeReaders {
         if leaving.remove(characteristic) == nil { finishValues { $0 == characteristic } }
     }
 
-    /// Handles that an unsubscription is complete, whether or not the peripheral answered.
+    /// Removes the mark that `leave` set, after the unsubscription was answered or has failed.
     mutating func left(_ characteristic: Characteristic) { leaving.remove(characteristic) }
 
     /// Adds a reader of the scan's discoveries; `onCancel` is called when its sequence is dropped.

@@ -13,7 +13,7 @@ package struct ScanStatus: Hashable, Sendable {
     package var allowsDuplicates: Bool
     /// The options of the radio's combined scan, or `nil` if it does not scan for this manager.
     package var options: ScanOptions?
-    /// The parts of the manager's request that are left out, and why.
+    /// The parts of the manager's request that are left out, with the reasons.
     package var omitted: [AdvertisingReport.Omission]
 
     /// Makes the status of a request in a combined scan with these options.

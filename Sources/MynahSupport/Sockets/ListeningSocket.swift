@@ -50,7 +50,7 @@ package struct ListeningSocket: Sendable {
         file = nil
     }
 
-    /// The error of listening on a TCP port, or `nil` if the port is free.
+    /// The error that a socket would get if it listened on a TCP port, or `nil` if the port is free.
     ///
     /// The port is bound and released again. Nothing listens on it meanwhile, so no client can connect.
     package static func error(at address: SocketAddress, isDualStack: Bool) -> SystemError? {
@@ -113,7 +113,9 @@ package struct ListeningSocket: Sendable {
         file = (path, FileIdentity(path))
     }
 
-    /// The reason why a socket cannot listen at a path, or `nil` if none is known without making the socket.
+    /// The reason why a socket cannot listen at a path, or `nil` if no reason was found.
+    ///
+    /// No socket is made for this check, so listening can still fail.
     package static func problem(at path: String) -> PathProblem? {
         guard SocketAddress(path: path) != nil else { return .pathTooLong }
         do throws(PathProblem) {

@@ -102,7 +102,7 @@ package struct DeadlineTimer: Sendable {
         self.clock = clock
     }
 
-    /// Sleeps until a time in a task, which then calls `wake` with a number to pass to `woke`.
+    /// Starts a task that sleeps until a time, and then calls `wake` with a number to pass to `woke`.
     ///
     /// If a task already sleeps until an earlier time or the same time, nothing changes. With `nil`, nothing
     /// changes either: one needless wake-up costs less than a new task for each deadline.

@@ -2,7 +2,8 @@ import Glibc
 
 /// The clock of a run: the machine's clock, or virtual time.
 ///
-/// Everything in a run takes its time, its pauses and the executor of its tasks from this clock.
+/// A run is everything that one process emulates. All of it takes its time, its pauses and the executor of
+/// its tasks from this clock.
 package struct RunClock: Clock {
     /// A point in time, counted from the beginning of the clock.
     package struct Instant: InstantProtocol {
@@ -87,10 +88,11 @@ package struct RunClock: Clock {
         if let virtual, virtual.pace == .manual { virtual } else { nil }
     }
 
-    /// The clock's value of the option `--clock`.
+    /// The value of the option `--clock` that selects this clock.
     package var name: String { virtual?.pace.rawValue ?? "real" }
 
-    /// Carries out work that was requested from outside of the run, and returns its result.
+    /// Carries out work that code outside of the run requests, such as a user's command, and returns its
+    /// result.
     ///
     /// With a `manual` clock the work is queued as a request; otherwise it runs directly in this call.
     package func carryOut<Value: Sendable>(

@@ -50,7 +50,8 @@ final class Timeline: Sendable {
         var isOverdue = false
         /// Whether the run is stopping; the time then advances without a request, as with the pace `fast`.
         var isReleased = false
-        /// The number of calls outside of the run that are being waited for; time stops while there are any.
+        /// The number of calls of `hold` without a matching `endHold`; if it is above 0, the time does not
+        /// advance.
         var holds = 0
         /// Whether the run is over; the time then no longer advances.
         var isOver = false
