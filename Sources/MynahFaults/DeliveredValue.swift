@@ -2,16 +2,16 @@ package import MynahCore
 
 /// A value for a subscriber, as changed by faults.
 package struct DeliveredValue: Hashable, Sendable {
-    /// The subscriber, or `nil` for all that the radio cannot identify.
+    /// The subscriber, or `nil` for all subscribers together if the radio does not identify them.
     package let central: Peer.ID?
     /// The bytes that are sent to the subscriber, or `nil` if a fault drops the value or makes it too long.
     package let bytes: [UInt8]?
 }
 
 extension DeliveredValue {
-    /// The values for all subscribers, or none if every subscriber gets the unchanged value.
+    /// The value as sent to each subscriber, or an empty list if every subscriber gets `value` unchanged.
     ///
-    /// A value in `unsent`, which the radio could not send, has no bytes in the result.
+    /// `unsent` has the values that the radio could not send; the result has no bytes for them.
     static func all(
         of value: [UInt8], _ parts: [HeldValues.Part], unsent: [HeldValues.Value]
     ) -> [DeliveredValue] {

@@ -12,13 +12,13 @@ package struct Fault: Hashable, Sendable {
     package var isOfConfiguration = false
     /// The selection of operations to which the fault applies.
     package var selection: FaultSelection
-    /// The delay of the operation and of the effect.
+    /// The time by which the fault delays the operation and the effect.
     package var delay: Duration
     /// The effect, or `nil` if the operation is only delayed.
     package var effect: FaultEffect?
-    /// `true` if a lasting effect ends when the link of the central that caused it ends.
+    /// `true` if a lasting effect ends as soon as the central that triggered the fault disconnects.
     package var endsWithLink: Bool
-    /// `true` if the fault is off at the start and after a reset.
+    /// `true` if the fault is off at first, until it is turned on.
     package var isOff: Bool
     /// The seed of the fault's random numbers, or `nil` to derive one from the radio's seed.
     package var seed: UInt64?
@@ -42,9 +42,9 @@ package struct Fault: Hashable, Sendable {
 
 /// The trigger of a fault: an operation, or the end of a time.
 package enum FaultTrigger: Hashable, Sendable {
-    /// At each operation of this kind, of a central or of the device.
+    /// An operation of this kind, by a central or by the device.
     case on(Operation)
-    /// Once, after the fault has been on for this time.
+    /// The end of this time, counted from when the fault was turned on; the fault applies once.
     case after(Duration)
 
     /// The operations; the raw values are their names in a profile.
@@ -113,7 +113,7 @@ extension Fault {
         ValueSeed.of(seed, "fault \(name)")
     }
 
-    /// Replaces the keys of the attributes in the fault.
+    /// Replaces each attribute key in the fault by the value that `mapping` has for that key.
     mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         if let attribute { self.attribute = mapping[attribute] ?? attribute }
         if case .changeServices(let key) = effect { effect = .changeServices(removing: mapping[key] ?? key) }

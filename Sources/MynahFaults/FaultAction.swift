@@ -12,11 +12,13 @@ enum FaultAction: Sendable {
     case work(FaultJob)
     /// Have the radio delete its bond with a central, or all bonds if the central is `nil`.
     case loseBond(Peer.ID?, FaultEffect.LostBond)
-    /// Set whether requests pass through the faults: reads and writes, and those that the radio answers by
-    /// itself.
+    /// Set whether any fault may apply.
+    ///
+    /// If not, the radio passes requests directly to the device, or answers them by itself.
     case arm(Bool)
-    /// Set the attribute's static value in the radio, which then answers reads, or remove it, so that the
-    /// device answers them.
+    /// Update whether the radio answers reads of the attribute by itself.
+    ///
+    /// The radio does so if the attribute has a static value that no fault may change.
     case show(AttributeKey)
 
     /// The action that passes a warning to the device.
@@ -27,22 +29,25 @@ enum FaultAction: Sendable {
 
 /// A step that `FaultyRadio` carries out at a later time.
 enum FaultStep: Sendable {
-    /// Apply the faults whose time has come; the value is the time of the first one.
+    /// Apply the faults whose trigger is a time that has come; the value is the earliest of these times.
     case applyDue(Duration)
     /// Carry out the delayed effect of a fault.
     ///
     /// `link` is the number of the central's connection; after the end of that connection, nothing happens.
     case carryOut(FaultEffect, by: String, of: Peer.ID?, link: Int?)
-    /// End the effect of a fault that began with this number; if the effect has begun again since, nothing
-    /// happens.
+    /// End the effect of the fault with this name.
+    ///
+    /// Each beginning of an effect has a number. Nothing happens if the effect has begun again with another
+    /// number.
     case end(String, number: Int)
-    /// Release a delayed answer.
+    /// End the delay of an answer, which the radio then sends.
     case give(HeldAnswer)
     /// Pass the verdict on a delayed request to the radio.
     ///
     /// `link` is the number of the central's connection; after the end of that connection, nothing happens.
     case release(LowerVerdict, of: Peer.ID, link: Int?)
-    /// Send a value that was held back to follow the next value, because no next value came in time.
+    /// Send a value that `FaultEffect.reorder` has held back, because the device did not send a next value in
+    /// time.
     case stopKeeping(HeldValues.Value)
     /// Send the values whose delay has ended.
     case flush
@@ -52,17 +57,17 @@ enum FaultStep: Sendable {
 enum FaultJob: Sendable {
     /// Publish again the services that have changed because a fault began or ended.
     case changeServices
-    /// Advertise the requested advertisement with the changes of the faults.
+    /// Advertise the device's current advertisement with the changes of the faults.
     case advertiseAgain
     /// Make the device disappear from the air.
     case vanish
-    /// Bring the device back on the air, if no fault silences it.
+    /// End the disappearance of the device, unless another fault still makes it disappear.
     case reappear
     /// Disconnect a central.
     case disconnect(Peer.ID, reason: UInt8)
     /// Delete the bonds with these devices.
     case forgetBonds([DeviceAddress])
-    /// Report that the radio accepts values again.
+    /// Report to the device that the radio accepts values again.
     case reportRoom
     /// Resume a caller that waits until all earlier jobs are done.
     case finish(CheckedContinuation<Void, Never>)

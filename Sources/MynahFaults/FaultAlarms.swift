@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The steps that `FaultyRadio` carries out at later times, and the timer for the next one.
 struct FaultAlarms: Sendable {
-    /// A function that the timer calls with its number when its time has come.
+    /// A function that a timer calls when it fires, with the number of the timer.
     typealias Wake = @Sendable (UInt64) async -> Void
 
     private struct Alarm: Sendable {
@@ -27,11 +27,12 @@ struct FaultAlarms: Sendable {
         timer.arm(alarms.first?.due, wake: wake)
     }
 
-    /// Handles that a timer has fired; returns whether it is the current one.
+    /// Returns whether the timer that has fired is the current one, and not one that was replaced.
     mutating func woke(_ number: UInt64) -> Bool { timer.woke(number) }
 
-    /// Removes and returns the next step whose time has come, or sets the timer and returns `nil` if there is
-    /// none.
+    /// Removes and returns the next step whose time has come, or returns `nil`.
+    ///
+    /// Before it returns `nil`, it sets the timer for the next step, if there is one.
     mutating func takeDue(wake: @escaping Wake) -> FaultStep? {
         guard let first = alarms.first, first.due <= clock.now.offset else {
             timer.arm(alarms.first?.due, wake: wake)

@@ -109,7 +109,7 @@ package enum FaultEffect: Hashable, Sendable {
         }
     }
 
-    /// The value as changed by the fault, or `nil` if the effect does not change values.
+    /// The value as changed by the effect, or `nil` if the effect does not change values.
     package func changed(_ value: [UInt8]) -> [UInt8]? {
         switch self {
         case .truncate(let length): Array(value.prefix(max(0, length)))

@@ -6,7 +6,7 @@ package struct FaultFiring: Hashable, Sendable {
     package var fault: String
     /// The kind of trigger.
     package var trigger: FaultTrigger.Kind
-    /// The central, or `nil` if there is none, or if there are several.
+    /// The central that the fault affected, or `nil` if it affected none or several.
     package var central: Peer.ID?
 
     package init(fault: String, trigger: FaultTrigger.Kind, central: Peer.ID? = nil) {

@@ -62,7 +62,7 @@ struct FaultLinks: Sendable {
         if subscribers[key]?.isEmpty == true { subscribers[key] = nil }
     }
 
-    /// A central as `FaultRules` needs it.
+    /// The identifier, the address and the number of a central, with which a fault selects it.
     func central(_ id: Peer.ID) -> FaultRules.Central {
         FaultRules.Central(id, address: links[id]?.peer.address, order: links[id]?.order ?? 0)
     }
@@ -81,7 +81,7 @@ struct FaultLinks: Sendable {
         return (subscribers[attribute] ?? []).filter { centrals?.contains($0) ?? true }
     }
 
-    /// The events for the end of an attribute's subscriptions, because the attribute is removed.
+    /// The events that report the end of all subscriptions to an attribute.
     func ends(of attribute: AttributeKey) -> [RadioEvent] {
         if unnamed.contains(attribute) { return [.unsubscribed(attribute, nil)] }
         return (subscribers[attribute] ?? []).map { .unsubscribed(attribute, $0) }

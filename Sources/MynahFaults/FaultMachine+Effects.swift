@@ -2,7 +2,9 @@ import MynahCore
 
 // Effects that do not change the answer to a request or a sent value.
 extension FaultMachine {
-    /// Carries out the effect of the decision about an operation, after its delay.
+    /// Carries out the effect of a decision after the decision's delay.
+    ///
+    /// Effects that change an answer or a sent value are not carried out here.
     mutating func carryOut(
         _ decision: FaultRules.Decision, of central: Peer.ID?, at now: Duration
     ) -> [FaultAction] {
@@ -92,9 +94,9 @@ extension FaultMachine {
         advertising.changed(advertisement, refusesConnections: !refusals.isEmpty)
     }
 
-    /// The requested advertisement with the changes of the faults.
+    /// The device's advertisement with the changes of the faults, if it differs from the one on the air.
     ///
-    /// Returns `nil` if it is already advertised, or if the radio does not work.
+    /// The value is `nil` if both are equal, or if nothing can be advertised now.
     var nextAdvertisement: Advertisement? {
         guard let wanted = advertising.wanted, advertising.silent.isEmpty, !advertising.isDue else {
             return nil
@@ -103,7 +105,7 @@ extension FaultMachine {
         return changed == advertising.onAir ? nil : changed
     }
 
-    /// Warns about changes of the advertising that have no effect, each once.
+    /// Warns once about each change of the advertising that has no effect.
     mutating func refusedChanges() -> [FaultAction] {
         advertising.takeRefused().map {
             .warn("the fault \($0.fault) does not change the advertising: with other changes, \($0.problem)")
@@ -139,7 +141,8 @@ extension FaultEffect {
         }
     }
 
-    /// `true` if the effect is carried out separately, and not through the answer to the request.
+    /// `true` if the effect is an action of its own, such as `disconnect`, and does not change an answer or a
+    /// value.
     var isBesideRequests: Bool {
         switch self {
         case .disconnect, .refuseConnection, .loseBond, .changeServices, .advertise, .vanish: true

@@ -1,7 +1,7 @@
 import MynahCore
 
-/// The faults of a device as a state machine, which decides about operations and returns the resulting
-/// actions.
+/// A state machine that decides which faults of a device apply to an operation, and returns the actions that
+/// this requires.
 ///
 /// This type does no I/O and has no clock: times are measured from any fixed time.
 struct FaultMachine: Sendable {
@@ -52,10 +52,10 @@ struct FaultMachine: Sendable {
         return changed()
     }
 
-    /// Cancels the scheduled step, because the radio is about to stop.
+    /// Forgets the scheduled step for faults whose trigger is a time; used before the radio stops.
     mutating func stopWaiting() { nextDue = nil }
 
-    /// Resets the state, because the radio was stopped.
+    /// Resets everything that is only valid while the radio runs.
     mutating func stop() {
         capabilities = nil
         links = FaultLinks()
@@ -96,7 +96,7 @@ struct FaultMachine: Sendable {
         return (fault, end(name) + changed([fault]))
     }
 
-    /// Replaces the keys of attributes in the faults.
+    /// Replaces each attribute key in the faults by the value that `mapping` has for that key.
     mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) -> [FaultAction] {
         rules.rekey(mapping)
         return changed()
@@ -124,11 +124,12 @@ struct FaultMachine: Sendable {
         }
     }
 
-    /// Updates the radio after a change of faults.
+    /// Returns the actions that adapt the radio to changed faults.
     ///
-    /// The radio then asks for the values that a fault may change. `faults` are the changed faults, or `nil`
-    /// if any may have changed. Values and advertisements that they do not affect are not updated, so that
-    /// adding the thousandth fault takes no longer than adding the first.
+    /// After them, the radio no longer answers reads of values that a fault may change: the device does.
+    /// `faults` are the changed faults, or `nil` if any may have changed. Values and advertisements that they
+    /// do not affect are not updated, so that adding the thousandth fault takes no longer than adding the
+    /// first.
     private mutating func changed(_ faults: [Fault]? = nil) -> [FaultAction] {
         guard isRunning else { return [] }
         var actions = [FaultAction.arm(rules.isArmed)] + services.keys(readBy: faults).map { .show($0) }
@@ -160,7 +161,8 @@ struct FaultMachine: Sendable {
 
     // MARK: Decisions
 
-    /// Decides about an operation of a central; `id` is `nil` if the central is not known.
+    /// Returns the faults' delay and effect for an operation of a central; `id` is `nil` if the central is
+    /// not known.
     mutating func decide(_ operation: FaultRules.Operation, by id: Peer.ID?) -> FaultRules.Decision {
         var decision = rules.decide(operation, of: id.map(links.central), holds: holds)
         // The sum of several delays may be longer than the radio can delay an answer.
@@ -175,9 +177,9 @@ struct FaultMachine: Sendable {
         rules.isArmed && rules.concerns(.notify, of: attribute)
     }
 
-    /// Queues a value for its subscribers, as changed by faults, after the values that wait already.
+    /// Queues a value for its subscribers, as changed by faults, after the values that are already queued.
     ///
-    /// Returns `unchanged` if there are no subscribers, or if no fault can apply and no value waits. The
+    /// Returns `unchanged` if there are no subscribers, or if no fault can apply and the queue is empty. The
     /// caller then sends the value itself.
     mutating func send(_ value: HeldValues.Value, _ held: inout HeldValues) -> HeldValues.Fate {
         guard held.isUsed || concernsValues(of: value.attribute) else { return .unchanged }
@@ -222,7 +224,8 @@ struct FaultMachine: Sendable {
         return actions
     }
 
-    /// Decides about a request that the radio would otherwise answer by itself.
+    /// Returns the verdict on a request that the radio would otherwise answer by itself, and the resulting
+    /// actions.
     mutating func verdict(
         on request: LowerRequest, of central: Peer.ID, at now: Duration
     ) -> (verdict: LowerVerdict, actions: [FaultAction]) {
@@ -261,7 +264,7 @@ struct FaultMachine: Sendable {
         return true
     }
 
-    /// Returns the actions that follow after an event was passed to the device.
+    /// Returns the actions that an event causes after it was passed to the device.
     mutating func follow(_ event: RadioEvent, at now: Duration) -> [FaultAction] {
         switch event {
         case .connected(let peer): return happened(.connect, to: peer.id, at: now)

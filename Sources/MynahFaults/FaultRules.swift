@@ -89,7 +89,7 @@ package struct FaultRules: Sendable {
         fileprivate var number: UInt64
         /// `true` if the fault is on.
         package fileprivate(set) var isOn: Bool
-        /// The number of counted operations since the fault was turned on.
+        /// The number of operations that the fault has counted since it was turned on.
         package fileprivate(set) var count = 0
         /// The number of times that the fault applied since it was turned on.
         package fileprivate(set) var timesApplied = 0
@@ -170,7 +170,7 @@ package struct FaultRules: Sendable {
         return true
     }
 
-    /// Replaces the keys of attributes.
+    /// Replaces each attribute key in the faults by the value that `mapping` has for that key.
     package mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         armed = [:]
         armedCount = 0
@@ -180,7 +180,7 @@ package struct FaultRules: Sendable {
         }
     }
 
-    /// Restarts the counters and times of the faults that are on, because the device starts.
+    /// Restarts the counters and times of the faults that are on; called when the device starts.
     package mutating func start(at now: Duration) {
         for index in entries.indices where entries[index].isOn { entries[index].turnOn(at: now) }
         findNextDue()
@@ -230,14 +230,15 @@ package struct FaultRules: Sendable {
         armed[kind]?.concern(attribute) == true
     }
 
-    /// Decides about an operation of a central; `central` is `nil` if the central is not known.
+    /// Decides which faults apply to an operation of a central; `central` is `nil` if the central is not
+    /// known.
     package mutating func decide(
         _ operation: Operation, of central: Central? = nil, holds: Holds
     ) -> Decision {
         decide(operation, of: [central], holds: holds)[0]
     }
 
-    /// Decides about an operation with several centrals, such as sending a value.
+    /// Decides which faults apply to an operation with several centrals, such as sending a value.
     ///
     /// There is one decision for each central.
     ///
@@ -264,14 +265,14 @@ package struct FaultRules: Sendable {
         return decisions
     }
 
-    /// Counts that these faults were applied, without counting an operation.
+    /// Adds 1 to `Entry.timesApplied` of these faults, but not to `Entry.count`.
     mutating func countApplied(_ names: [String]) {
         for index in names.compactMap(index) { entries[index].timesApplied += 1 }
     }
 
     // MARK: Times
 
-    /// Removes and returns the faults whose time has come, in order.
+    /// Returns the faults whose time has come, in order, and counts that they were applied.
     package mutating func takeDue(at now: Duration, holds: Holds) -> [Fault] {
         var due: [Fault] = []
         for index in entries.indices where entries[index].due.map({ $0 <= now }) == true {

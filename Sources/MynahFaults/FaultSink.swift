@@ -1,6 +1,6 @@
 import MynahCore
 
-/// The weak reference from a radio to its `FaultyRadio`.
+/// Passes the events and requests of a wrapped radio to its `FaultyRadio`, without keeping that object alive.
 final class FaultSink: RadioSink, LowerFaults {
     private weak let target: FaultyRadio?
 

@@ -86,7 +86,7 @@ extension Fault {
         }
     }
 
-    /// The names of triggers, in the order of the cases.
+    /// The names of triggers as a list in words, in the order of the enumeration's cases.
     fileprivate static func list(_ triggers: Set<FaultTrigger.Kind>) -> String {
         let names = FaultTrigger.Kind.allCases.filter(triggers.contains).map(\.rawValue)
         guard names.count > 1, let last = names.last else { return names.first ?? "nothing" }

@@ -24,22 +24,23 @@ package protocol FaultableRadio: VanishingRadio {
     /// If not, the radio answers requests without calling `verdict`.
     func armLowerFaults(_ isArmed: Bool)
 
-    /// Passes the verdict on a central's delayed request; does nothing if there is none.
+    /// Continues a request of a central that the verdict `hold` has delayed; does nothing if there is no such
+    /// request.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict)
 
-    /// Handles the end of a central's link.
+    /// Removes the radio's state for faults of a central whose link has ended, such as a delayed request.
     func ended(_ central: Peer.ID)
 
     /// Deletes the bond of a central with its stored subscriptions, or all bonds if `central` is `nil`.
     ///
-    /// The saved bonds are deleted too. `way` is the reaction to a peer that encrypts with the lost key
+    /// The saved bonds are deleted too. `way` is the reaction to a peer that encrypts with the deleted key
     /// before it pairs again.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond)
 }
 
-/// Decides about the requests that a radio answers by itself.
+/// An object that a radio asks for a verdict before it answers a request by itself.
 package protocol LowerFaults: Sendable {
-    /// Decides about a request; called on the radio's executor.
+    /// Returns the verdict on a request; called on the radio's executor.
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict
 }
 

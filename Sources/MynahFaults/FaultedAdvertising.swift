@@ -2,14 +2,15 @@ import MynahCore
 
 /// The advertisement that a device has requested, and the faults that change it or make the device disappear.
 struct FaultedAdvertising: Sendable {
-    /// The requested advertisement, or `nil` if there is none.
+    /// The advertisement that the device has requested, or `nil` if the device does not advertise.
     var wanted: Advertisement?
-    /// The last advertisement that the radio accepted, or `nil` if it has none or refused it.
+    /// The last advertisement that was passed to the radio, or `nil` if the radio does not advertise it.
     var onAir: Advertisement?
     /// `true` from the disappearance of the device until it is on the air again.
     var isGone = false
-    /// `true` if the radio did not work when the device came back, so that the device must advertise when the
-    /// radio works.
+    /// `true` if the radio did not work when the device came back on the air.
+    ///
+    /// The device's advertising is then started as soon as the radio works.
     var isDue = false
     /// The states that the radio has reported since the device disappeared.
     var hidden = HiddenStates()
@@ -19,7 +20,7 @@ struct FaultedAdvertising: Sendable {
     private(set) var told = RadioState.poweredOn
     private var changes: [(fault: String, change: AdvertisementChange, number: Int)] = []
     private var lastNumber = 0
-    /// The numbers of the changes whose refusal was reported.
+    /// The numbers of the changes about which there was already a warning that they have no effect.
     private var toldRefused: Set<Int> = []
     /// The faults that make the device disappear, each with the number that `silence` returned.
     private(set) var silent: [String: Int] = [:]
@@ -53,7 +54,7 @@ struct FaultedAdvertising: Sendable {
         return (result, refused)
     }
 
-    /// Returns the changes that have no effect, each once after its fault began.
+    /// Returns the changes that have no effect, except those that an earlier call has returned.
     mutating func takeRefused() -> [(fault: String, problem: String)] {
         guard let wanted else { return [] }
         let new = applied(to: wanted).refused.filter { !toldRefused.contains($0.number) }
@@ -85,13 +86,14 @@ struct FaultedAdvertising: Sendable {
         return true
     }
 
-    /// Handles that the radio works; returns whether the device still has to advertise after it came back.
+    /// Returns whether the device's advertising has to be started now that the radio works; sets `isDue` to
+    /// `false`.
     mutating func resume() -> Bool {
         defer { isDue = false }
         return isDue
     }
 
-    /// Handles that the device is on the air again; returns the events that it has missed.
+    /// Records that the device is on the air again, and returns the events that it has missed.
     mutating func isBack() -> [RadioEvent] {
         let events = hidden.events
         // If the radio does not work now, the device advertises when it does.
@@ -117,7 +119,7 @@ struct FaultedAdvertising: Sendable {
         return lastNumber
     }
 
-    /// Makes the device disappear for another fault.
+    /// Records that a fault makes the device disappear.
     ///
     /// Returns the number to pass to `end`, and whether this is the only fault that does so.
     mutating func silence(by fault: String) -> (number: Int, isFirst: Bool) {
@@ -130,7 +132,7 @@ struct FaultedAdvertising: Sendable {
     struct Ended {
         /// Whether a change has ended, so that the advertisement must be composed again.
         var isChange = false
-        /// Whether the last disappearance has ended.
+        /// Whether no fault makes the device disappear any longer.
         var isSilence = false
     }
 

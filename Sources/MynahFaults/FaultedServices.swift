@@ -32,10 +32,10 @@ struct FaultedServices: Sendable {
     /// The removed services and characteristics, by the name of the fault.
     private var removed: [String: AttributeKey] = [:]
 
-    /// The services of a batch as they are to be published.
+    /// The services of a batch as they are to be published, without those that faults have removed.
     ///
-    /// Removed services are left out. Attributes have their current static values, or none if `asks` returns
-    /// `true`.
+    /// Attributes have their current static values. If `asks` returns `true`, the attribute has none, so that
+    /// the radio asks the device.
     func shown(_ services: [ServiceDefinition], asks: (AttributeKey) -> Bool) -> [ServiceDefinition] {
         let gone = Set(removed.values)
         var result = services.filter { !gone.contains($0.key) }
@@ -116,16 +116,16 @@ struct FaultedServices: Sendable {
         return id.flatMap { id in batches[id].map { (id, $0) } }
     }
 
-    /// Handles that a batch is about to be withdrawn.
+    /// Records that the radio no longer publishes a batch.
     ///
-    /// Returns the radio's identifier of the batch, or `nil` if nothing of it is published.
+    /// Returns the radio's identifier of the batch, or `nil` if nothing of it was published.
     mutating func willWithdraw(_ id: PublishedServices.ID) -> PublishedServices.ID? {
         let inner = batches[id]?.id
         batches[id]?.id = nil
         return inner
     }
 
-    /// Handles that the radio has published a batch again; `inner` is `nil` if it has not.
+    /// Records the result of publishing a batch again; `inner` is `nil` if the radio has not published it.
     ///
     /// Returns `false` if the device withdrew the batch in the meantime.
     mutating func changed(
@@ -137,7 +137,7 @@ struct FaultedServices: Sendable {
         return true
     }
 
-    /// Forgets everything, because the radio was stopped.
+    /// Removes all batches, values and changes, after the radio was stopped.
     mutating func removeAll() {
         self = FaultedServices()
     }

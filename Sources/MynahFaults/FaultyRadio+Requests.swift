@@ -134,7 +134,7 @@ extension FaultyRadio {
 
     // MARK: Below the sink
 
-    /// Decides about a request that the radio would otherwise answer by itself.
+    /// Returns the verdict on a request that the radio would otherwise answer by itself.
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict {
         let (verdict, actions) = machine.verdict(on: request, of: central, at: now)
         perform(actions)

@@ -32,8 +32,9 @@ extension FaultyRadio {
         showValue(of: attribute)
     }
 
-    /// Updates whether the radio answers reads of an attribute by itself, which it may if no fault can change
-    /// the value.
+    /// Sets or removes the value with which the radio answers reads of an attribute by itself.
+    ///
+    /// The radio has no value if a fault may change it, and then asks the device.
     func showValue(of key: AttributeKey) {
         let value = machine.shownValue(of: key)
         inner { $0.setValue(value, of: key) }
@@ -80,9 +81,9 @@ extension FaultyRadio {
         await wrapped.stopAdvertising()
     }
 
-    /// Advertises the requested advertisement with the changes of the faults.
+    /// Advertises the device's advertisement with the changes of the faults.
     ///
-    /// Does nothing if that is already advertised, or if the radio does not work.
+    /// Does nothing if the radio does not work, or if it already advertises exactly this.
     func advertiseAgain() async {
         guard let changed = machine.nextAdvertisement else { return perform(machine.refusedChanges()) }
         do throws(RadioError) {

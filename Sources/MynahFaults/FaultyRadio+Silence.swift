@@ -29,14 +29,15 @@ extension FaultyRadio {
         await advertiseAgain()
     }
 
-    /// Passes the radio's events since the disappearance to the device, which is on the air again.
+    /// Passes the radio's events since the disappearance to the device, after it has come back on the air.
     private func isBack() {
         for event in machine.advertising.isBack() { pass(event) }
     }
 
     /// Turns Bluetooth off or on.
     ///
-    /// A device that has disappeared because of a fault does not come back, and is off when the fault ends.
+    /// If a fault has made the device disappear, turning Bluetooth on does not end the disappearance. If
+    /// Bluetooth is off when the fault ends, the device stays off.
     package func setPower(_ isOn: Bool) async throws(RadioError) {
         guard lower != nil, machine.advertising.isGone else { return try await wrapped.setPower(isOn) }
         guard machine.advertising.hidden.isTurnedOff == isOn else { return }

@@ -44,12 +44,12 @@ package actor FaultyRadio: RadioLayer {
         alarms = FaultAlarms(RunClock(clock))
     }
 
-    /// Calls the wrapped radio, if faults can change requests that it answers by itself.
+    /// Calls `body` with the wrapped radio, if faults can change requests that the radio answers by itself.
     func below(_ body: @Sendable (isolated any FaultableRadio) -> Void) {
         lower?.onOwnExecutor { body($0) }
     }
 
-    /// Passes an event without an answer to the device.
+    /// Passes an event to the device, which does not answer it.
     func pass(_ event: RadioEvent) { _ = sink?.handle(event) }
 
     func warn(_ message: String) { perform([.warn(message)]) }
@@ -95,7 +95,7 @@ package actor FaultyRadio: RadioLayer {
 
     // MARK: Faults
 
-    /// The faults with their states, in order.
+    /// The faults with their states, in the order in which the faults were added.
     package var faults: [FaultRules.Entry] { machine.rules.entries }
 
     /// The faults with these names and their states, in the order of `names`, without unknown names.
@@ -133,7 +133,9 @@ package actor FaultyRadio: RadioLayer {
         return removed.fault
     }
 
-    /// Replaces the keys of attributes, for example after a restoration.
+    /// Replaces each attribute key in the faults by the value that `mapping` has for that key.
+    ///
+    /// This is needed if an app publishes restored services, whose attributes have other keys.
     package func rekey(_ mapping: [AttributeKey: AttributeKey]) { perform(machine.rekey(mapping)) }
 
     /// Numbers connections from 1 again, beginning with the existing ones, as at the start of a run.
@@ -172,7 +174,7 @@ package actor FaultyRadio: RadioLayer {
         alarms.add(step, at: due) { [weak self] in await self?.wake($0) }
     }
 
-    /// Handles that the timer with this number has fired.
+    /// Carries out the steps that are due, unless the timer with this number was replaced.
     private func wake(_ number: UInt64) {
         guard alarms.woke(number) else { return }
         while let step = alarms.takeDue(wake: { [weak self] in await self?.wake($0) }) { perform(step) }

@@ -17,17 +17,18 @@ struct HeldValues: Sendable {
 
     /// The result of sending a value.
     enum Fate: Sendable {
-        /// The value can be sent to the radio unchanged.
+        /// The value can be sent to the radio without changes or delay.
         case unchanged
         /// The value is refused, because too many values wait.
         case refused
         /// The value waits, with a part for each central.
         ///
-        /// The number is the number of centrals, or `nil` if it is not known.
+        /// The number is that of the centrals, or `nil` if it is not known. `isFaulty` is `true` if a fault
+        /// applies to the value. The actions report the faults and schedule the sending.
         case held(Int?, [Part], isFaulty: Bool, [FaultAction])
     }
 
-    /// A value for one central, or for all centrals that the radio cannot identify.
+    /// A value for one central, or for all subscribers together if the radio does not identify them.
     struct Part: Hashable, Sendable {
         var central: Peer.ID?
         /// The value as changed by faults, or `nil` if they drop it.
@@ -45,7 +46,7 @@ struct HeldValues: Sendable {
         var last: Duration
         /// The interval between the last value and the value before it, or `nil` before the second value.
         var gap: Duration?
-        /// The value that is held back until the next one was sent.
+        /// The value that a fault holds back until the next value is sent, or `nil` if there is none.
         var waiting: Value?
 
         /// Records that a value was sent; a value that is sent twice counts once.
@@ -57,7 +58,7 @@ struct HeldValues: Sendable {
 
     /// The largest number of waiting values.
     static let limit = 256
-    /// The time for which a value is held for the next one, if the interval between values is not known.
+    /// The interval between two values that `keepForNext` assumes until two values were sent.
     static let usualGap = Duration.seconds(1)
 
     private(set) var values: [Value] = []
@@ -70,14 +71,14 @@ struct HeldValues: Sendable {
     /// Whether another value can be added.
     var hasRoom: Bool { values.count < Self.limit }
 
-    /// Handles that the radio has buffer space again; returns whether a value was refused before.
+    /// Returns `true` if a value was refused and another one can be added now; then resets `isRefused`.
     mutating func makeRoom() -> Bool {
         guard isRefused, hasRoom else { return false }
         isRefused = false
         return true
     }
 
-    /// Adds a value; depending on the effect, adds it twice, or holds it back until the next one was added.
+    /// Adds a value; depending on the effect, adds it twice, or holds it back until the next value is added.
     mutating func put(_ value: Value, _ effect: FaultEffect?, at now: Duration) -> [FaultAction] {
         switch effect {
         case .reorder:
@@ -89,7 +90,7 @@ struct HeldValues: Sendable {
         return value.due > now ? [.wait(until: value.due, .flush)] : []
     }
 
-    /// Adds a value at the end, followed by the value that was held back for it, if there is one.
+    /// Adds a value at the end, followed by the value that a fault held back until this one, if there is one.
     mutating func add(_ value: Value, at now: Duration) {
         values.append(value)
         let place = Place(value)
@@ -106,10 +107,10 @@ struct HeldValues: Sendable {
         tracks[place] = track
     }
 
-    /// Holds a value until the next one of its attribute to its receivers.
+    /// Holds a value back until the next value of the same attribute to the same receivers is added.
     ///
-    /// Returns the time at which to send the value if no next one comes: a little more than the last interval
-    /// from now. Returns `nil` if another value is held already.
+    /// Returns the latest time at which to send it: 1.25 times the last interval between values from now.
+    /// Returns `nil`, and holds nothing back, if another value is held back already.
     mutating func keepForNext(_ value: Value, at now: Duration) -> Duration? {
         let place = Place(value)
         var track = tracks[place] ?? Track(last: now)
@@ -120,7 +121,7 @@ struct HeldValues: Sendable {
         return now + (track.gap ?? Self.usualGap) * 5 / 4
     }
 
-    /// Adds a held value at the end, because no next value came in time.
+    /// Releases a value that was held back, because no next value came in time.
     mutating func stopKeeping(_ value: Value, at now: Duration) {
         guard var late = tracks[Place(value)]?.waiting, late == value else { return }
         tracks[Place(value)]?.waiting = nil

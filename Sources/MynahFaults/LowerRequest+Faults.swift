@@ -1,7 +1,9 @@
 import MynahCore
 
 extension LowerRequest {
-    /// The operations of the request; the first one to which a fault applies decides.
+    /// The operations as which faults see the request, in order.
+    ///
+    /// If faults apply to several of them, only the first of these determines the answer.
     var operations: [FaultRules.Operation] {
         switch self {
         // The radio passes on reads and writes only if the link's security does not allow them.
@@ -31,7 +33,7 @@ extension LowerRequest {
 }
 
 extension FaultRules.Decision {
-    /// `true` if the effect changes the read value.
+    /// `true` if the effect changes the value that the central reads.
     var changesValue: Bool { effect?.changed([]) != nil }
 
     /// The answer to a read, with its bytes as changed by the effect.

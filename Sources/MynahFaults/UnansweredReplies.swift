@@ -2,7 +2,7 @@ import MynahCore
 
 /// Replies that are never given.
 ///
-/// They are kept until their link ends, because a dropped reply would be answered with an error.
+/// They are kept until their link ends: if a reply were dropped, its request would be answered with an error.
 struct UnansweredReplies: Sendable {
     private var replies: [Peer.ID: [PendingReply]] = [:]
 

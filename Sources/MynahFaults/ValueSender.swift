@@ -1,6 +1,6 @@
 import MynahCore
 
-/// Sends held values to a radio when their time has come.
+/// Sends the values in `HeldValues` to a radio when their time has come.
 struct ValueSender: Sendable {
     private let radio: any VanishingRadio
     var held = HeldValues()

@@ -29,15 +29,15 @@ package struct ACLPacket: Hashable, Sendable {
         self.data = data
     }
 
-    /// Parses a packet's body; returns `nil` if the lengths in it are inconsistent.
+    /// Parses a packet's body; returns `nil` if its length is not the one in its header.
     package init?(_ body: [UInt8]) {
         guard let (handle, boundary, data) = Self.parts(of: body) else { return nil }
         self.init(handle: handle, boundary: boundary, data: Array(data))
     }
 
-    /// Returns the handle, the boundary and the range of the data in a packet's body.
+    /// Returns the handle, the boundary and the data of a packet's body as a slice.
     ///
-    /// Returns `nil` if the lengths in it are inconsistent.
+    /// Returns `nil` if the length of the body is not the one in its header.
     package static func parts(
         of body: [UInt8]
     ) -> (handle: ConnectionHandle, boundary: Boundary, data: ArraySlice<UInt8>)? {

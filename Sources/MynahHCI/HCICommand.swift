@@ -11,7 +11,7 @@ package struct HCICommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// Parses a packet's body; returns `nil` if the lengths in it are inconsistent.
+    /// Parses a packet's body; returns `nil` if its length is not the one in its header.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let opcode = reader.readUInt16(), let length = reader.readUInt8(),

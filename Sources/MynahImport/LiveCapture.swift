@@ -2,7 +2,8 @@ package import MynahCore
 package import MynahHCI
 package import MynahSupport
 
-/// Observes a host's packets, so that a connected device can be made a profile without a capture file.
+/// Observes a host's packets, from which the profile of a connected device can be made without a capture
+/// file.
 package final class LiveCapture: Sendable {
     private let analysis: Lock<CaptureAnalysis>
     private let clock: RunClock

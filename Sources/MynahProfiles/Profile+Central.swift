@@ -53,7 +53,7 @@ extension Profile {
             /// The condition that ends the scan.
             public var end = End.connected
 
-            /// Makes a scan for every device, until each entry is connected.
+            /// Makes a scan for every device, which ends when each of the app's devices has been connected.
             public init() {}
         }
 
@@ -68,7 +68,7 @@ extension Profile {
                 case none
             }
 
-            /// The behaviour after every read, write and subscription.
+            /// The behaviour of the app after it has made all reads, writes and subscriptions.
             public enum WhenDone: String, Hashable, Sendable, CaseIterable {
                 case stay
                 /// The app cancels the connection, unless it is subscribed to something.
@@ -100,7 +100,7 @@ extension Profile {
             public var writes: [Write] = []
             /// The L2CAP channel to open on each connection, or `nil` to open none.
             package var channel: Channel?
-            /// The behaviour after every read, write and subscription.
+            /// The behaviour of the app after it has made all reads, writes and subscriptions.
             public var whenDone = WhenDone.stay
             /// The behaviour after a connection has ended.
             public var onDisconnect = OnDisconnect.connect

@@ -109,7 +109,9 @@ extension Profile {
             "app", "appName", "title", "subtitle", "message", "date", "positiveAction", "negativeAction",
         ]
 
-        /// Makes a notification of an app in a profile, which has no bundle identifier.
+        /// Makes a notification of an app that a profile describes.
+        ///
+        /// Such an app has no bundle identifier, so one is derived from `label`.
         package static func ofApp(_ label: String, message: String = "") -> PhoneNotification {
             PhoneNotification(app: "mynah.\(label)", appName: label, message: message)
         }

@@ -51,8 +51,9 @@ public enum ProfileLoader {
         }.result
     }
 
-    /// Returns why a changed set of an advertisement cannot be advertised, as the profile's own would be
-    /// refused, or `nil` if it can.
+    /// Returns the reason that a changed advertising set cannot be advertised, or `nil` if it can.
+    ///
+    /// The set is checked like the sets in a profile. `original` is the advertisement before the change.
     package static func advertisementProblem(
         of set: Advertisement, in original: Advertisement
     ) -> String? {

@@ -39,7 +39,9 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// Measurements are stored until a central has confirmed them.
     case weightScale = "weight-scale"
 
-    /// The characteristic that the behavior requires, whose writes it answers or whose values it sends.
+    /// The characteristic that a service with this behavior must have.
+    ///
+    /// The behavior sends the values of this characteristic, or answers the writes to it.
     package var mainCharacteristic: BluetoothUUID {
         switch self {
         case .bloodPressure: "2A35"
@@ -81,7 +83,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
 
     /// The ATT errors of the behavior that some radios cannot send.
     ///
-    /// This is 0xFD, if a central writes to the control point without a subscription.
+    /// The only such error is 0xFD: the answer if a central writes to the control point without a
+    /// subscription to it.
     var errors: [ATTError] {
         switch self {
         case .continuousGlucose, .fitnessMachine, .nordicDFU, .pulseOximeter: [.cccdImproperlyConfigured]

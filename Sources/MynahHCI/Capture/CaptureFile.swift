@@ -95,7 +95,7 @@ public final class CaptureFile: Sendable {
             time: Time(now: now))
     }
 
-    /// Creates a file at `path`, with the times of a run.
+    /// Creates a file at `path`, whose packets have the times of a run's clock.
     package convenience init(
         path: String, application: String, reports: Reports, clock: RunClock
     ) throws(RadioError) {

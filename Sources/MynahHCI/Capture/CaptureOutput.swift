@@ -8,7 +8,7 @@ import MynahSupport
 final class CaptureOutput: Sendable {
     enum Outcome: Equatable {
         case done
-        /// The capture must end, and the reader does not read.
+        /// The reader of the pipe does not read, although the capture must end.
         case unread
         /// The reader has closed the pipe.
         case closed
@@ -160,7 +160,7 @@ final class CaptureOutput: Sendable {
         return (waits[0].revents, count == 0)
     }
 
-    /// Removes a partly written block from the end of the file, which happens on a full disk.
+    /// Removes the last block of the file if the disk was full before the whole block was written.
     private func withdrawPartialBlock(_ written: ArraySlice<UInt8>) {
         let part = written.count - Pcapng.wholeBlocks(in: written)
         guard isRegular, part > 0 else { return }

@@ -96,7 +96,8 @@ extension LinkLayerEncoder {
 
     /// Returns one side's part of the initialization vector.
     ///
-    /// The virtual air has one random number for both this and the session key.
+    /// On the virtual air, each side sends one random number, from which both the initialization vector and
+    /// the session key are derived.
     private static func vector(_ nonce: UInt64) -> [UInt8] {
         little(UInt32(truncatingIfNeeded: SeededRandom.mix(nonce)))
     }

@@ -32,8 +32,8 @@ struct LinkLayerEncoder: Sendable {
         var ofCentral = Side()
         var ofPeripheral = Side()
         var isEncrypted = false
-        /// The encoder's count of uses when the link was last used, by which the least recently used link is
-        /// found.
+        /// The encoder's count of uses at the last use of the link, which is smallest for the least recently
+        /// used link.
         var lastUse: UInt64 = 0
 
         subscript(role: Role) -> Side {

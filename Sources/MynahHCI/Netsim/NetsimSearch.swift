@@ -51,8 +51,8 @@ package struct NetsimSearch: Sendable {
 
     /// Returns the location of the radio of an emulator, which may not be running yet.
     ///
-    /// The emulator is chosen in this order: this instance, the instance in `NETSIM_INSTANCE`, the first
-    /// running instance, instance 1.
+    /// If `instance` is `nil`, the variable `NETSIM_INSTANCE` determines the instance. If it is not set
+    /// either, the instance is the first running one, or else instance 1.
     package func place(instance: Int? = nil) throws(RadioError) -> NetsimPlace {
         let named: Int? = if let instance { instance } else { try environment.instance() }
         if let named { return try place(of: named) }

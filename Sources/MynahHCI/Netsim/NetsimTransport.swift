@@ -17,7 +17,7 @@ package final class NetsimTransport: HCITransport {
     static let patience = Duration.seconds(30)
     /// The time between two attempts to connect while an emulator starts.
     ///
-    /// No notification tells that the emulator's port was opened.
+    /// The attempts are necessary because the system does not report that a port was opened.
     static let pause = Duration.milliseconds(500)
 
     private let place: NetsimPlace

@@ -27,7 +27,9 @@ struct AirDirectory: Sendable {
         try check()
     }
 
-    /// The error that `prepare` would throw, or `nil` if none is known without creating the directory.
+    /// The error that `prepare` would throw, or `nil` if no obstacle is known.
+    ///
+    /// The directory is not created to find this out.
     var problem: RadioError? {
         do throws(RadioError) {
             guard SocketAddress(path: path(of: 0)) != nil else { throw tooLong }

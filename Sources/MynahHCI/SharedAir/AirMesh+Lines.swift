@@ -9,7 +9,10 @@ extension AirMesh {
     /// The most messages that are read from one connection before other descriptors are served.
     private static let turn = 64
 
-    /// Sends the greeting on a new connection; `called` is `nil` if the other process has connected.
+    /// Sends the greeting on a new connection.
+    ///
+    /// `called` is the process to which this process has connected, or `nil` if the other process has
+    /// connected.
     func greet(_ descriptor: Int32, to called: UInt64?) {
         var room: Int32 = 1 << 20
         setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))

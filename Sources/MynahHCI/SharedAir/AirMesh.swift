@@ -4,8 +4,9 @@ import MynahSupport
 
 /// Carries messages between the processes of a `SharedAir`, each of which is connected to every other one.
 ///
-/// A frame is dropped if the connection to another process cannot accept it, as on a real air; links repeat
-/// their frames. A process that does not read therefore does not delay the others.
+/// A frame is dropped if the connection to another process cannot accept it. Links survive this, because they
+/// repeat lost frames as on a real radio channel. A process that does not read therefore does not delay the
+/// others.
 final class AirMesh: Sendable {
     typealias Connection = AirNeighbours.Connection
     /// The type of `DeletionWatch.follow`, for which a test can pass a substitute.
@@ -18,7 +19,8 @@ final class AirMesh: Sendable {
         var watch: EventLoop.Watch
         /// `true` if a message was dropped because the connection was full, and a warning was given.
         var isDeaf = false
-        /// `true` if the connection was full for the last message about wanting advertising.
+        /// `true` if the last `AirMessage.wantsAdvertising` could not be sent, because the connection was
+        /// full.
         ///
         /// The message must be sent again.
         var isOutdated = false
@@ -38,9 +40,9 @@ final class AirMesh: Sendable {
         fileprivate var follower: DeletionWatch.Follower?
         var isOpen = true
         var wantsAdvertising = false
-        /// The number of warnings that may still be given, which is limited because more do not help.
+        /// The number of warnings about other processes that may still be given.
         var noticesLeft = 20
-        /// The codes of the warnings that were given, and are given only once.
+        /// The codes of the warnings that are not given again.
         fileprivate var given: Set<String> = []
     }
 

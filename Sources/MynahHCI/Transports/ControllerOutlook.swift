@@ -13,7 +13,7 @@ package enum ControllerOutlook: Hashable, Sendable {
     /// Only a run can determine whether the controller can be opened, for the given reason.
     case unknown(String)
 
-    /// Checks an address.
+    /// Determines the expected result of opening the controller at an address.
     ///
     /// `mayTakeAdapters` is `true` if this process may open a user channel.
     package init(_ address: HCITransportAddress, mayTakeAdapters: Bool) {
@@ -52,7 +52,9 @@ package enum ControllerOutlook: Hashable, Sendable {
             remedy: "start the controller first")
     }
 
-    /// Returns the outlook of a server; `problem` is the error of its address, or `nil`.
+    /// Returns the expected result if the controller connects to this process.
+    ///
+    /// `problem` is the error of listening at the address, or `nil` if none is known.
     private static func server(_ problem: RadioError?) -> ControllerOutlook {
         problem.map { .failed($0) } ?? .unknown("a run waits until the controller connects")
     }

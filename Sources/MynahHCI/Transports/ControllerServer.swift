@@ -4,13 +4,13 @@ package import MynahSupport
 
 /// A host that uses a controller of a `ControllerServer`.
 package struct ServedHost: Hashable, Sendable {
-    /// The number of its controller, from 1; a number becomes free when its host leaves.
+    /// The number of the host's controller, counted from 1; it becomes free when the host leaves.
     package var number: Int
-    /// The host's name: that of the server with the number, or the adapter's.
+    /// The name of the host: that of an adapter, or else the server's name followed by the number.
     package var name: String
-    /// The public address of its controller.
+    /// The public address of the host's controller.
     package var address: DeviceAddress
-    /// The place where it came in: `tcp:HOST:PORT`, `unix:PATH` or `vhci`.
+    /// The place where the host has connected: `tcp:HOST:PORT`, `unix:PATH` or `vhci`.
     package var place: String
     /// `true` if the host is this machine's kernel, with an adapter.
     package var isAdapter: Bool
@@ -21,7 +21,9 @@ package enum HostReport: Sendable {
     case joined(ServedHost)
     /// A host has left, or was sent away, for this reason; the error has HCI's error code.
     case left(ServedHost, RadioError)
-    /// Hosts are refused, for this reason; reported once until a host leaves.
+    /// Hosts are refused, for this reason.
+    ///
+    /// This is reported only once until a host leaves.
     case refused(RadioError)
 }
 
@@ -51,7 +53,7 @@ package final class ControllerServer: Sendable {
 
     /// The largest number of hosts.
     package static let hostLimit = 128
-    /// The time after which a server without a free file descriptor looks for hosts again.
+    /// The time after which a server that had no free file descriptor accepts hosts again.
     private static let pause = Duration.seconds(1)
 
     private let air: LiveAir
@@ -66,7 +68,7 @@ package final class ControllerServer: Sendable {
     /// with a number.
     ///
     /// `tap` returns a function that receives the packets of a host, or `nil`. `report` may be called on any
-    /// thread. `clock` times packets that come in parts.
+    /// thread. `clock` measures the time limit for a packet that arrives in parts.
     package init(
         air: LiveAir, name: String = "host", clock: RunClock = .real,
         tap: @escaping @Sendable (ServedHost) -> TappedTransport.Tap? = { _ in nil },
@@ -88,8 +90,7 @@ package final class ControllerServer: Sendable {
 
     // MARK: - Doors
 
-    /// Listens at a `tcp-server:` or `unix-server:` address, besides those before; returns the port of a
-    /// `tcp-server:`.
+    /// Listens at a further `tcp-server:` or `unix-server:` address; returns the port of a `tcp-server:`.
     @discardableResult
     package func listen(on address: HCITransportAddress) async throws(RadioError) -> UInt16? {
         let listener: ListeningSocket
@@ -181,7 +182,9 @@ package final class ControllerServer: Sendable {
         }
     }
 
-    /// Ignores waiting hosts for a while, because the kernel would report them again and again.
+    /// Accepts no hosts for the time `pause`, after a host could not be accepted because of `error`.
+    ///
+    /// Otherwise the kernel would report the waiting host again and again.
     private func rest(_ error: SystemError) {
         let doors = state.withLock { $0.doors }
         for door in doors { EventLoop.shared.change(door.watch, []) }
@@ -211,7 +214,9 @@ package final class ControllerServer: Sendable {
         }
     }
 
-    /// Connects a host to a new controller; closes the descriptor and returns `false` if there is no room.
+    /// Connects a host to a new controller.
+    ///
+    /// If there are `hostLimit` hosts already, closes the descriptor and returns `false`.
     @discardableResult
     private func admit(_ descriptor: Int32, at place: String, _ adapter: VirtualAdapter?) -> Bool {
         guard let number = takeNumber() else {

@@ -23,7 +23,7 @@ final class EventLoop: Sendable {
         fileprivate var number: UInt64
     }
 
-    /// The identifier of an alarm.
+    /// The identifier of an alarm, whose handler the thread calls at a set time.
     struct Alarm: Hashable, Sendable {
         fileprivate var number: UInt64
     }

@@ -70,7 +70,7 @@ public enum HCITransportAddress: Hashable, Sendable {
         }
     }
 
-    /// The forms of the places where hosts connect, for messages and help.
+    /// The forms of an address at which hosts can connect, for messages and help.
     package static let listeningForms = ["tcp:HOST:PORT", "tcp:PORT", "unix:PATH"]
 
     /// Parses the place where hosts connect to a controller: `tcp:HOST:PORT`, `tcp:PORT` or `unix:PATH`.

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The rules that a host on a socket has to keep, so that it costs no other host its turn.
+/// Rules that keep a host on a socket from using up the time of the thread that serves all hosts.
 ///
 /// A host sends one command, and waits for its answer (Core Specification, Vol 4, Part E, 4.4). It sends no
 /// more data packets than the controller has room for (4.1.1). The limits are far above what the rules allow,
@@ -8,14 +8,14 @@ import MynahSupport
 struct HostRules: Sendable {
     /// The breach of a rule.
     enum Breach: Hashable, Sendable {
-        /// More commands came at once than `commandLimit`.
+        /// The host sent more than `commandLimit` commands without waiting for an answer.
         case commands
-        /// More data packets came than `dataLimit`, although the controller had reported no free buffer.
+        /// The host sent more than `dataLimit` data packets without waiting for a free buffer.
         case data
-        /// A packet came that only controllers send.
+        /// The host sent an event, which only controllers send.
         case event
 
-        /// The predicate of a sentence about the host.
+        /// The description of the breach, which follows the host's name in a message.
         var text: String {
             switch self {
             case .commands: "sent more than \(HostRules.commandLimit) commands without waiting for an answer"
@@ -33,16 +33,18 @@ struct HostRules: Sendable {
         }
     }
 
-    /// The largest number of commands that may come while none is answered.
+    /// The maximum number of commands that a host may send without waiting for an answer.
     static let commandLimit = 64
-    /// The largest number of data packets that may come while no buffer becomes free.
+    /// The maximum number of data packets that a host may send without waiting for a free buffer.
     static let dataLimit = 256
 
     private var commands = 0
     private var data = 0
 
-    /// Checks the packets of one read; `isLast` is `true` if no more bytes were waiting, so the host can have
-    /// read its answers.
+    /// Checks the packets of one read; returns a broken rule, or `nil` if there is none.
+    ///
+    /// `isLast` is `true` if no more bytes were waiting. The host may then have waited for its answers, so
+    /// the count of commands begins again.
     mutating func check(_ packets: [H4Packet], isLast: Bool) -> Breach? {
         for packet in packets {
             switch packet.type {
@@ -59,7 +61,7 @@ struct HostRules: Sendable {
         return nil
     }
 
-    /// Notes a packet for the host, which may permit it to send more data.
+    /// Records a packet to the host; the packet may permit the host to send more data.
     mutating func note(_ packet: H4Packet) {
         guard data > 0, packet.type == .event, let code = packet.body.first else { return }
         switch code {

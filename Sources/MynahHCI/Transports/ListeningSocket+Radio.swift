@@ -33,7 +33,9 @@ extension ListeningSocket {
         }
     }
 
-    /// The error that listening at a path would have, or `nil` if none is known without creating a socket.
+    /// The error that listening at a path would cause, or `nil` if no obstacle is known.
+    ///
+    /// No socket is created to find this out.
     static func error(path: String) -> RadioError? { problem(at: path).map { RadioError($0, at: path) } }
 
     /// Calls `body` with each address in turn until it succeeds, and returns its result.

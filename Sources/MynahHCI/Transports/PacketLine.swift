@@ -9,11 +9,11 @@ final class PacketLine: Sendable {
         case socket
         /// A terminal, which reports an error when the peer has closed it.
         case terminal
-        /// An adapter of the kernel, which takes no packets while it is down.
+        /// An adapter of the kernel, which accepts no packets while it is down.
         case adapter
     }
 
-    /// The limits of a line, so that its peer takes up little.
+    /// The limits for a line, so that a peer cannot use much memory or time.
     struct Limits: Sendable {
         /// The largest number of bytes that wait for a peer that does not read.
         var unsent = PacketLine.limit
@@ -21,12 +21,12 @@ final class PacketLine: Sendable {
         var reading = 1 << 17
         /// The rules for a peer that is a host, or `nil` for a peer without rules.
         var rules: HostRules?
-        /// The time in which a packet that has begun has to be complete, or `nil` for no limit.
+        /// The time limit from the first to the last byte of a packet, or `nil` for no limit.
         var patience: Duration?
         /// The clock of `patience`.
         var clock = RunClock.real
 
-        /// The limits of a host that comes through a socket.
+        /// The limits for a host on a socket.
         static func host(_ clock: RunClock) -> Limits {
             Limits(
                 unsent: 1 << 18, reading: 1 << 12, rules: HostRules(), patience: .seconds(10), clock: clock)
@@ -45,9 +45,10 @@ final class PacketLine: Sendable {
         var gone = 0
         var size = 0
         var rules: HostRules?
-        /// The number of the last packet that came in parts.
+        /// The number of incomplete packets so far, which tells the timer whether the last one is still
+        /// incomplete.
         var part = 0
-        /// Whether an incomplete packet is being timed.
+        /// `true` while the timer for incomplete packets is running.
         var isTimed = false
     }
 
@@ -154,7 +155,8 @@ final class PacketLine: Sendable {
 
     /// Begins to time an incomplete packet; `isNew` is `true` if the packet before it was just completed.
     ///
-    /// One timer is enough: when it goes off, it begins again for a packet that began later.
+    /// There is only one timer. When it fires and another packet has begun in the meantime, it is set again
+    /// for that packet.
     private func time(_ state: inout State, isNew: Bool) {
         guard let patience = limits.patience, state.decoder.pending > 0 else { return }
         if isNew || !state.isTimed { state.part += 1 }
@@ -190,7 +192,7 @@ final class PacketLine: Sendable {
     // MARK: - Writing
 
     private enum Written {
-        /// This number of bytes was written; if it is not all, the descriptor accepts no more now.
+        /// This number of bytes was written; if some are left, the descriptor cannot accept them yet.
         case bytes(Int)
         case trouble(RadioError)
     }

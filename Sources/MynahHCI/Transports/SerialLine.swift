@@ -28,9 +28,10 @@ enum SerialLine {
         }
     }
 
-    /// The error that opening a device would have, or `nil` if none is known without opening the device.
+    /// The error that opening a device would cause, or `nil` if no obstacle is known.
     ///
-    /// Opening a device may reset a board. Throws `Unknown` if the kernel does not list its terminals.
+    /// The device is not opened to find this out, because that may reset a board. Throws `Unknown` if the
+    /// kernel does not list its terminals.
     static func problem(_ path: String) throws(Unknown) -> RadioError? {
         var status = stat()
         guard stat(path, &status) == 0 else { return error(SystemError(errno), path) }

@@ -35,7 +35,7 @@ extension SocketAddress {
         return .success(addresses)
     }
 
-    /// Sends small packets without delay (TCP_NODELAY), because the peer's answers are awaited.
+    /// Makes a socket send small packets without delay (TCP_NODELAY).
     static func hurry(_ descriptor: Int32) {
         var on: Int32 = 1
         _ = setsockopt(

@@ -36,7 +36,7 @@ enum UserChannel {
         return descriptor
     }
 
-    /// Returns the error to report for an error of a system call.
+    /// Converts the error of a system call to the error that is reported.
     static func trouble(_ error: SystemError, _ number: UInt16) -> RadioError {
         let name = "hci\(number)"
         return switch error.number {

@@ -10,7 +10,7 @@ import MynahSupport
 package struct VirtualAdapter {
     /// The module's device file.
     package static let path = "/dev/vhci"
-    /// The packet type by which a program asks for an adapter, and by which the kernel answers.
+    /// The type of the packet that requests an adapter from the kernel, and of the kernel's answer.
     private static let vendor: UInt8 = 0xFF
     /// The type of the adapter: a primary controller.
     private static let primary: UInt8 = 0x00
@@ -39,7 +39,7 @@ package struct VirtualAdapter {
         }
     }
 
-    /// Makes an adapter with an open device file, which stays open if that fails.
+    /// Makes an adapter with an open device file, which is not closed if an error is thrown.
     init(on descriptor: Int32) throws(RadioError) {
         self.descriptor = descriptor
         let request = [Self.vendor, Self.primary]
@@ -77,7 +77,7 @@ package struct VirtualAdapter {
         "sudo modprobe hci_vhci; if there is no such module: "
         + "sudo apt install linux-modules-extra-$(uname -r)"
 
-    /// The error to report for an error of opening the device file.
+    /// Converts a system error in opening the device file to the error that is reported.
     static func trouble(_ error: SystemError, _ path: String = path) -> RadioError {
         switch error.number {
         case ENOENT, ENODEV, ENXIO:

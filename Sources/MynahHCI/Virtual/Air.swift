@@ -1,10 +1,10 @@
 package import MynahCore
 import MynahSupport
 
-/// The simulated medium between controllers: it delivers each PDU to the stations in range, and drops a
-/// configured fraction.
+/// The simulated medium between controllers: it delivers each PDU to the stations in range, and drops the
+/// fraction `loss` of the PDUs.
 ///
-/// A state machine without I/O. Its caller advances the time, and all devices share one heap of deadlines.
+/// This state machine has no I/O: its caller advances the time. One heap has the deadlines of all devices.
 package struct Air: Sendable {
     /// An output of the medium.
     package enum Output: Hashable, Sendable {
@@ -147,19 +147,19 @@ package struct Air: Sendable {
     /// Sets the distance between two stations, which overrides the distance of each; with `nil` they do not
     /// receive each other.
     ///
-    /// A station that is out of range of all others stays out of range. If the other station belongs to
-    /// another process, its packets are then not received here.
+    /// A station that is out of range of all others stays out of range. With `nil`, packets of a station of
+    /// another process are not received by the station of this process.
     package mutating func setDistance(
         _ distance: AirDistance?, between one: Station, and other: Station
     ) {
         pairs[Pair(one, other)] = distance.map { .at($0) } ?? .outOfRange
     }
 
-    /// Sets the distance between a station of this process and a device of any process by its address.
+    /// Sets the distance between a station of this process and a device, which may be of another process.
     ///
-    /// The distance applies to the link between them at once. Without a link it applies from the next packet
-    /// that the device advertises. The address is the one on the air. After the device was recognized by its
-    /// address, the distance stays in force when the device changes the address.
+    /// `device` is the address that the device uses on the air. The distance applies to a link between the
+    /// two at once. Without a link, it applies from the next packet that the device advertises. After that,
+    /// it stays in force even if the device changes its address.
     package mutating func setDistance(
         _ distance: AirDistance?, between station: Station, and device: DeviceAddress
     ) {
@@ -178,7 +178,7 @@ package struct Air: Sendable {
         known[Pair(station, other)] = Names(set: device, latest: device)
     }
 
-    /// Clears the distance between a station of this process and a device by its address.
+    /// Removes the distance that was set between a station of this process and the device with this address.
     package mutating func forgetDistance(between station: Station, and device: DeviceAddress) {
         named[NamedPair(station: station, device: device)] = nil
         for (pair, names) in known where pair.has(station) && names.contains(device) {

@@ -3,11 +3,12 @@
 /// The clock stops while the process is stopped or gets no processor time. Otherwise all of its links would
 /// end with a supervision timeout that no peer caused.
 struct AirClock: Sendable {
-    /// The longest delay of an event that does not stop the clock, in microseconds.
+    /// The longest time by which an event may be late before the clock stops, in microseconds.
     static let patience: Int64 = 100_000
 
-    /// The time of the system's clock at which the air began, in microseconds; increased by each time that
-    /// the clock stopped.
+    /// The time of the system's clock at which the air began, in microseconds.
+    ///
+    /// The time for which the air's clock has stopped is added to it.
     private(set) var start: Int64
 
     init(start: Int64) {

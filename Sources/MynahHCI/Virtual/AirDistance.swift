@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The distance of a station from the others of its air.
+/// The distance of a station from the other stations on its air.
 ///
 /// Between two stations the greater distance applies, so it is enough to move an accessory and leave the
 /// phone in its place.

@@ -5,7 +5,7 @@ package import MynahCore
 package enum AirPDU: Hashable, Sendable {
     /// ADV_IND and the other legacy advertising PDUs, or ADV_EXT_IND with its auxiliary PDUs.
     case advertisement(AirAdvertisement)
-    /// SCAN_REQ, and AUX_SCAN_REQ, which is for the advertising set on whose channel it is sent.
+    /// SCAN_REQ or AUX_SCAN_REQ; `identifier` is the Advertising SID of the set that AUX_SCAN_REQ is for.
     case scanRequest(scanner: DeviceAddress, advertiser: DeviceAddress, identifier: UInt8? = nil)
     /// SCAN_RSP, and AUX_SCAN_RSP.
     case scanResponse(AirAdvertisement)
@@ -203,7 +203,8 @@ package enum LinkPDU: Hashable, Sendable {
     case phyUpdate(sending: UInt8, receiving: UInt8)
     /// LL_CONNECTION_UPDATE_IND.
     case connectionUpdate(LEConnection.Parameters)
-    /// LL_CONNECTION_PARAM_REQ.
+    /// LL_CONNECTION_PARAM_REQ; `minimum` is the shortest requested interval, and the parameters have the
+    /// longest.
     case parameterRequest(minimum: UInt16, LEConnection.Parameters)
     /// LL_REJECT_EXT_IND, as the answer to a request for connection parameters.
     case parametersRejected(HCIStatus)

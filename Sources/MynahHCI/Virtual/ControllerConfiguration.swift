@@ -25,7 +25,8 @@ public struct ControllerConfiguration: Sendable {
     /// AES-128, for LE Encrypt and for resolving addresses.
     package var cipher: Cipher?
 
-    /// Makes the configuration of a controller with current features and this address.
+    /// Makes the configuration of a controller with this address, by default with the extended commands of
+    /// Bluetooth 5.
     public init(
         address: DeviceAddress, packetLength: Int = 251, packetCount: Int = 12, isExtended: Bool = true,
         setCount: Int = 64, linkCount: Int = 16, listLength: Int = 16, cipher: Cipher? = nil

@@ -31,7 +31,9 @@ struct ControllerOutbox: Sendable {
 
     // MARK: Commands
 
-    /// Returns whether the host may use a command of a generation; the first such command decides (3.1.1).
+    /// Returns whether the host may use a command of a generation.
+    ///
+    /// The first such command determines the generation of all later ones, until a reset (3.1.1).
     mutating func admits(_ wanted: CommandGeneration) -> Bool {
         if let generation { return generation == wanted }
         generation = wanted

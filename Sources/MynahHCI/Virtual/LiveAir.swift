@@ -1,7 +1,7 @@
 import MynahCore
 package import MynahSupport
 
-/// An air for several threads, whose time is the system's clock, a test's, or a run's virtual time.
+/// An air for several threads, whose time comes from the system's clock, a test, or a run's virtual time.
 ///
 /// The thread that sends a packet also delivers it, so there is no change of thread between two hosts of one
 /// process. The air's own thread handles only timed events, and sleeps between them.
@@ -31,12 +31,12 @@ public final class LiveAir: Sendable {
         var outputs: [Air.Output] = []
         /// The PDUs to deliver, in the order in which they were sent.
         var deliveries: [Delivery] = []
-        /// Whether a thread is delivering; it continues until no PDU waits.
+        /// Whether a thread is delivering PDUs; that thread continues until none is left.
         var isDelivering = false
         /// The time that the alarm is set for, or `nil` if it is not set.
         var armed: AirTime?
         var source: Source
-        /// The number of the scheduled alarm, with virtual time.
+        /// The number of the alarm that is scheduled in a run's virtual time, or `nil` if there is none.
         var scheduled: UInt64?
     }
 

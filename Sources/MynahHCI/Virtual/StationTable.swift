@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// Values by station, for any number of them.
+/// A table with one value for each station.
 ///
 /// A value is changed in place. When a station is added or removed, only indices move, and not the values,
 /// which are large. An index is valid until a station is removed.
@@ -24,14 +24,14 @@ struct StationTable<Value> {
         _modify { yield &values[index] }
     }
 
-    /// Adds a station that has no value.
+    /// Adds a station with its value; the station must not be in the table yet.
     mutating func add(_ station: Station, _ value: Value) {
         places[station] = values.count
         stations.append(station)
         values.append(value)
     }
 
-    /// Removes a station; the last one moves to its index.
+    /// Removes a station; the last station of the table gets the index that becomes free.
     mutating func remove(_ station: Station) {
         guard let index = places.removeValue(forKey: station), let last = stations.last else { return }
         if last != station {

@@ -62,7 +62,7 @@ package struct VirtualController: Sendable {
 
     /// Performs a command; its answer precedes all other outputs of the command.
     ///
-    /// `parameters` is `nil` if the packet's lengths disagree.
+    /// `parameters` is `nil` if the length in the packet's header is wrong.
     private mutating func perform(_ opcode: HCIOpcode, _ parameters: [UInt8]?) {
         let place = outbox.outputs.count
         guard let row = CommandRow.all[opcode], row.isKnown(to: configuration) else {

@@ -61,10 +61,10 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Sets the controller's distance from all others on its air, now and after each `open`; `nil` puts it
-    /// out of range.
+    /// Sets the controller's distance from all others on its air, now and after each `open`.
     ///
-    /// A link that this interrupts ends by its supervision timeout.
+    /// With `nil`, the controller is out of range. If this interrupts a link, the link ends by its
+    /// supervision timeout.
     public func setDistance(_ distance: AirDistance?) {
         state.withLock { state in
             state.distance = distance
@@ -72,7 +72,9 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Sets the controller's distance from the device with an address; `nil` puts it out of range.
+    /// Sets the controller's distance from the device with this address.
+    ///
+    /// With `nil`, the two do not receive each other.
     public func setDistance(_ distance: AirDistance?, from device: DeviceAddress) {
         state.withLock { state in
             state.devices[device] = .some(distance)
@@ -80,7 +82,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Clears the distance from the device with an address.
+    /// Removes the distance that was set from the device with this address.
     public func forgetDistance(from device: DeviceAddress) {
         state.withLock { state in
             state.devices.removeValue(forKey: device)

@@ -12,7 +12,7 @@ struct AirCipher {
     }
 
     private let vector: [UInt8]
-    /// The candidate session keys, one for each long-term key; the first decryption leaves only the right
+    /// The candidate session keys, one for each long-term key; the first decryption keeps only the right
     /// one.
     private var keys: [[UInt8]]
     private var isKnown = false

@@ -81,7 +81,7 @@ struct AirPacket: Hashable {
         pdu = [first, length] + payload
     }
 
-    /// Returns the PHY of a header's number, which counts from 0.
+    /// Returns the PHY for its number in a header: 0 for LE 1M, 1 for LE 2M, 2 for LE Coded.
     private static func phy(_ number: UInt16) -> AdvertisingPHY? {
         AdvertisingPHY(rawValue: UInt8(truncatingIfNeeded: number) + 1)
     }

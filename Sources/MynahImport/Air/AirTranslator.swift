@@ -21,7 +21,7 @@ struct AirTranslator {
     private var nextHandle: UInt16 = 1
     /// The advertisers of extended advertising, by the ADI (AdvDataInfo) of their PDUs.
     private var advertisers: [UInt16: Advertiser] = [:]
-    /// The PHYs of the announcements on the primary channels, by the ADI.
+    /// The primary PHYs of the extended advertising sets, by the ADI (AdvDataInfo) of their PDUs.
     private var announcements: [UInt16: AdvertisingPHY] = [:]
     private var isAskedForResponse = false
     /// The number of encrypted packets that could not be decrypted, by peripheral.
@@ -29,7 +29,7 @@ struct AirTranslator {
     /// The key is `nil` for a connection that began before the capture.
     private(set) var unreadable: [DeviceAddress?: Int] = [:]
 
-    /// Whether a link was encrypted, so that a key could be of use.
+    /// Whether a link was encrypted, so that a long-term key might help to decrypt it.
     private(set) var hasEncryptedLink = false
 
     /// The maximum number of links, and of advertisers, that are tracked at a time; only a forged capture has

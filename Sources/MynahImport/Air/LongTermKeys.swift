@@ -8,7 +8,7 @@ package struct LongTermKeys: Hashable, Sendable {
     /// Makes an empty list of keys.
     package init() {}
 
-    /// A warning that the keys have no effect, or `nil` if there are none.
+    /// A warning that the keys have no effect, or `nil` if the file has no keys.
     var uselessWarning: String? {
         keys.isEmpty ? nil : "--ltk-file has no effect: the file has no encrypted link that a sniffer heard"
     }

@@ -20,25 +20,26 @@ struct AnswerTable {
     struct Reaction: Hashable {
         /// The values that usually follow one request, in order of time, each with its usual delay.
         var answers: [Answer]
-        /// The values to send if the answers are given in turn: one element for each request, in order.
+        /// The values to send after the first request, the second request and so on, if the answers differ.
         ///
         /// Each element has one value for each of `answers`. The list is empty if the answers never change.
         var turns: [[[UInt8]]] = []
         /// The number of requests with the pattern.
         ///
-        /// `otherCount` is the number of those that got another answer than `answers`, or none.
+        /// `otherCount` is the number of those that got no answer, or an answer that differs from `answers`.
         var requestCount: Int
         var otherCount = 0
-        /// An example of an omitted answer, or `nil` if there is none.
+        /// An example of an answer that differs from `answers`, or `nil` if there is none.
         var other: [Answer]?
     }
 
     /// The fraction of requests that must get the same answer; the other answers then count as exceptions.
     private static let usual = 0.8
-    /// The maximum number of requests whose answers are given in turn.
+    /// The maximum number of elements of `Reaction.turns`.
     static let longestTurn = 64
-    /// The longest value that is given in turn, in bytes, because the text of a variable has at most 512
-    /// bytes.
+    /// The maximum length of a value in `Reaction.turns`, in bytes.
+    ///
+    /// The value becomes the text of a variable, which has at most 512 bytes.
     private static let longestInTurn = 256
 
     /// The device's reactions to the requests of each pattern.
@@ -109,7 +110,7 @@ struct AnswerTable {
             other: lists.first { Content($0) != Content(best) })
     }
 
-    /// Returns a reaction with answers that are given in turn.
+    /// Returns a reaction with a different answer to each request (`Reaction.turns`).
     ///
     /// Returns `nil` unless most answers have values of the same characteristics. If a request got a
     /// different answer or none, its turn repeats the previous answer, so that later answers keep their

@@ -60,7 +60,9 @@ struct CaptureAnalysis {
         var pairingRequest: [UInt8]?
         var fromHost = L2CAPReassembler()
         var fromController = L2CAPReassembler()
-        /// The observer of this host's requests, and that of the peer's requests.
+        /// The observer of the requests that the captured host sent.
+        ///
+        /// `asServer` is the observer of the requests that the host received.
         var asClient: ATTObserver
         var asServer: ATTObserver
     }

@@ -6,8 +6,8 @@ import MynahCore
 /// The decision uses these terms:
 ///
 /// - A kind is all values with the same first byte and length.
-/// - A group is requests that are compared: equal ones, those with the same first byte, or all writes of one
-///   characteristic.
+/// - A group is a set of requests that are compared: equal requests, requests with the same first byte, or
+///   all writes of one characteristic.
 /// - A value is near a request if it came within a second of the request, or within half a second of another
 ///   near value.
 /// - A value is a usual answer if the second or third row of the table applies to it.
@@ -17,8 +17,8 @@ import MynahCore
 /// | the value | cause |
 /// |---|---|
 /// | comes at one rate with or without requests, or fills a gap of a regular stream | the stream |
-/// | has the delay at which most requests of a group got one | the request |
-/// | is of a kind of which most requests of a group got exactly one | the request |
+/// | has the delay at which most requests of a group got a value | the request |
+/// | is of a kind, and most requests of a group got exactly one value of this kind | the request |
 /// | is of a kind with a regular period | the stream |
 /// | is near, but most values of its kind came without a request | none |
 /// | is near, but few similar requests have a near value | none |
@@ -26,14 +26,12 @@ import MynahCore
 /// | is near | the request |
 /// | anything else | none |
 struct CauseFinder {
-    /// The longest time between a request and a value near it, in microseconds.
+    /// The time within which a value is near a request (see `CauseFinder`), in microseconds.
     ///
-    /// `nearPrevious` is the longest time between two near values.
+    /// `nearPrevious` is the time within which it is near another value that is near a request.
     static let near: Int64 = 1_000_000
     static let nearPrevious: Int64 = 500_000
-    /// The longest time between a request and a value near it if there are too few requests to compare.
-    ///
-    /// The time is in microseconds, and replaces `near`.
+    /// The value that replaces `near` for writes if the capture has fewer than three requests.
     static let nearFew: Int64 = 2_000_000
     /// The longest time between a request and its answer, in microseconds.
     static let latest: Int64 = 60_000_000
@@ -44,16 +42,16 @@ struct CauseFinder {
     private static let largestAnswer = 1 << 19
     /// The length of a line in a profile without its value, in bytes.
     private static let lineSize = 72
-    /// The maximum number of values that only a subscription causes; more values are a stream.
+    /// The maximum number of values that a subscription alone causes; if there are more, they are a stream.
     static let longestGreeting = 4
 
     /// The number of earlier requests that are tried as the cause of a late answer.
     private static let displaced = 3
     /// The fraction of a group's requests that must get an answer with the same delay.
     ///
-    /// The answers with this delay are then usual answers.
+    /// Values with this delay are then assumed to be answers.
     private static let usual = 0.6
-    /// The fraction of values that must agree, so that the others count as exceptions.
+    /// The fraction of values or requests that must agree; the others are then exceptions.
     private static let most = 0.8
 
     /// Returns the cause of each value.
@@ -73,7 +71,7 @@ struct CauseFinder {
     private struct Place {
         /// The index of the last request before the value, or `nil` if its link has none.
         var request: Int?
-        /// The time from the response of that request to the value.
+        /// The time from the response to that request until the value.
         var delay: Int64 = 0
         var isNear = false
         var kind = 0
@@ -89,11 +87,13 @@ struct CauseFinder {
         ///
         /// Only short gaps between values can show that.
         var isFree = false
-        /// The time between two values that are not usual answers, or `nil` if the time varies.
-        var period: Int64?
-        /// The number of values that are near a request, but are not usual answers.
+        /// The time between two successive values, or `nil` if it varies.
         ///
-        /// `farCount` is the number of values that are neither near a request nor usual answers.
+        /// Values with `Place.isUsual` are ignored.
+        var period: Int64?
+        /// The number of values that came soon after a request.
+        ///
+        /// `farCount` is the number of all others. Values with `Place.isUsual` are ignored.
         var nearCount = 0
         var farCount = 0
     }
@@ -102,12 +102,15 @@ struct CauseFinder {
     private let requests: [TimedRequest]
     private var places: [Place]
     private var kinds: [Kind] = []
-    /// The number of requests in each group, and the groups of each request, narrowest first.
+    /// The number of requests in each group of similar requests.
+    ///
+    /// `groups` has the groups of each request: first that of equal requests, and last that of all writes to
+    /// the characteristic.
     private var groupSizes: [Int] = []
     private var groups: [[Int]] = []
     /// The delays at which most requests of a group get an answer.
     private var delays: [Int: [ClosedRange<Int64>]] = [:]
-    /// The number of requests in each group that have a value near them.
+    /// The number of requests in each group of similar requests after which a value came soon (`near`).
     private var nearCounts: [Int: Int] = [:]
 
     private init(_ values: [TimedValue], _ requests: [TimedRequest]) {
@@ -143,7 +146,7 @@ struct CauseFinder {
 
     // MARK: Single values
 
-    /// Finds the last request before each value, and whether the value is near that request.
+    /// Finds the last request before each value, and whether the value came soon after this request (`near`).
     private mutating func findNear() {
         var last: [Int: Int] = [:]
         var previous: [Int: Int] = [:]
@@ -243,8 +246,7 @@ struct CauseFinder {
     /// Returns the largest difference between two delays of the same answer, in microseconds.
     private static func tolerance(_ delay: Int64) -> Int64 { min(max(20_000, delay / 20), 100_000) }
 
-    /// Marks the values with a usual delay, which is a delay after which most requests of a group got a
-    /// value.
+    /// Finds the values with a usual delay: one after which most requests of a group got a value.
     private mutating func findUsualDelays() {
         var followers: [Int: [Int]] = [:]
         for index in values.indices {
@@ -261,7 +263,7 @@ struct CauseFinder {
         }
     }
 
-    /// Returns the number of requests in a group that must share a delay to make the delay usual.
+    /// Returns the number of requests in a group that must get a value with the same delay to make it usual.
     ///
     /// The number is 60 % of the group's requests, but at least two.
     private func needed(_ group: Int) -> Int {
@@ -295,10 +297,10 @@ struct CauseFinder {
         return found
     }
 
-    /// Finds usual answers that came so late that another request was sent before them.
+    /// Finds values that answer a request after which the client has already sent another one.
     ///
-    /// Such a value becomes the answer of an earlier request that has no usual answer yet, if the delay since
-    /// that request is a usual one.
+    /// Such a value becomes the answer of the earlier request if that has no answer yet, and if its delay is
+    /// one that the answers to similar requests have.
     private mutating func findDisplaced() {
         guard !delays.isEmpty else { return }
         var answered = Set(places.filter(\.isUsual).compactMap(\.request))
@@ -327,10 +329,10 @@ struct CauseFinder {
         }
     }
 
-    /// Marks a value of a kind as a usual answer if most requests of its group got such a value.
+    /// Marks a value as an answer if most similar requests got a value with the same first byte and length.
     ///
-    /// The delay does not matter. Most values of the kind must be the first such value after a request of the
-    /// group.
+    /// The delay does not matter. Most values with this first byte and length must be the first such value
+    /// after one of these requests.
     private mutating func findCompanions() {
         for kind in kinds where kind.members.count >= 3 && !kind.isFree {
             var first: [Int: Int] = [:]
@@ -411,7 +413,9 @@ struct CauseFinder {
         return isException(index, settled) ? .unasked : answer
     }
 
-    /// Whether a value near this request is there by chance, because few similar requests have a near value.
+    /// Whether a value that came soon after this request is there by chance.
+    ///
+    /// This is assumed if no value came soon after most similar requests.
     private func isRare(_ request: Int) -> Bool {
         guard let group = groups[request].prefix(2).first(where: { groupSizes[$0] >= 5 }) else {
             return false
@@ -419,7 +423,7 @@ struct CauseFinder {
         return 4 * nearCounts[group, default: 0] < groupSizes[group]
     }
 
-    /// Whether a stream would have a gap without this value.
+    /// Whether the values of a stream would have a gap if this value did not belong to it.
     private func fillsGap(_ index: Int, _ kind: Kind) -> Bool {
         guard let period = kind.period else { return false }
         let position = kind.members.bisection { $0 >= index }
@@ -432,9 +436,10 @@ struct CauseFinder {
             && Self.isLike(values[after].time - values[before].time, 2 * period, period / 2)
     }
 
-    /// Whether a value does not answer a write, although it is near the write.
+    /// Whether a value does not answer a write, although it came soon after the write.
     ///
-    /// Such a value comes late after the usual answer of the write, and there are few values of its kind.
+    /// The value comes late after another answer, which all similar writes have got, and few values have the
+    /// same first byte and length.
     private func isException(_ index: Int, _ settled: Set<Int>) -> Bool {
         guard index > 0, let request = places[index].request, let group = groups[request].last,
             settled.contains(group), places[index - 1].request == request

@@ -13,7 +13,7 @@ struct HostAdvertising {
         var kind = ScanReport.Kind.connectable
         var extended: Advertisement.Extended?
         var identifier: UInt8?
-        /// The last number of the set among those that are on at one time.
+        /// The number that the set had last in `ObservedSets.Key.ofHost`, or `nil` if it was never on.
         var number: Int?
         var isOn = false
     }
@@ -53,7 +53,7 @@ struct HostAdvertising {
         }
     }
 
-    /// Notes that a set has ended, because of a connection or a limit.
+    /// Records that a set has stopped, because of a connection or the limit of its duration or its events.
     mutating func ended(_ handle: UInt8) { sets[handle]?.isOn = false }
 
     /// Notes that legacy advertising has ended because of a connection.
@@ -97,9 +97,10 @@ struct HostAdvertising {
         if sets[handle]?.isOn == true { show(handle, &advertising) }
     }
 
-    /// Adds the data of a set that is enabled to the first observed set that is not on.
+    /// Adds the data of a set that is enabled to the observed set with the lowest free number.
     ///
-    /// A host may use one handle after the other for what is one set at any time.
+    /// The number is free if no other set with it is on. If a host uses handles one after the other, their
+    /// data therefore belongs to the same observed set.
     private mutating func show(_ handle: UInt8?, _ advertising: inout ObservedSets) {
         guard var set = sets[handle] else { return }
         let taken = sets.filter { $0.key != handle && $0.value.isOn }.compactMap(\.value.number)

@@ -56,7 +56,8 @@ struct ObservedAdvertising: Hashable {
     private var lastReport: Int64?
     /// The times between reports, in microseconds.
     private var gaps: [Int64] = []
-    /// The interval that the host set, in microseconds.
+    /// The advertising interval in a command of the captured host, in microseconds, or `nil` if there is
+    /// none.
     var setInterval: Int64?
     /// The number of gaps between reports that are needed to compute an interval.
     ///
@@ -98,7 +99,7 @@ struct ObservedAdvertising: Hashable {
         return isConnectable ? ExactAdvertisement.connectableCapacity : ExactAdvertisement.extendedCapacity
     }
 
-    /// A set without reports, with the settings of this one.
+    /// A set without reports that has the `setInterval` and the `neededGaps` of this set.
     var unobserved: ObservedAdvertising {
         var set = ObservedAdvertising()
         (set.setInterval, set.neededGaps) = (setInterval, neededGaps)

@@ -102,17 +102,19 @@ struct ObservedServer {
     /// The recording of a capture file is shortened when it is written.
     private let byteLimit: Int?
     private var byteCount = 0
-    /// The largest length of a recording's line without its value, in bytes, by characteristic.
+    /// The largest length of a recorded line of each characteristic, in bytes, besides the value in the line.
     private var lineSizes: [AttributeHandle: Int] = [:]
     private var sentCounts: [Flow: Int] = [:]
     /// The limits that were reached.
     private(set) var limits: [Limit] = []
 
-    /// The attributes that a client has read or written on an unencrypted link, and on an encrypted one.
+    /// The attributes that a client has read or written on an unencrypted link.
+    ///
+    /// `encryptedAccesses` has those on an encrypted link.
     private var openAccesses: Set<AttributeHandle> = []
     private var encryptedAccesses: Set<AttributeHandle> = []
 
-    /// Makes a server without attributes and values.
+    /// Makes a server of which nothing was observed yet.
     init(
         sentLimit: Int = 1 << 20, flowLimit: Int = ImportedProfile.recordingLimit, byteLimit: Int? = nil
     ) {

@@ -2,18 +2,19 @@ import MynahCore
 
 /// The advertising sets of one device, as far as a capture shows them.
 ///
-/// Extended sets have an identifier. Legacy sets of one address have none, and are told apart by the kind and
-/// the data of their events, which then alternate.
+/// Extended sets have an Advertising SID. Legacy sets of one address have none. They are distinguished by the
+/// kind and the data of their events, if these alternate.
 struct ObservedSets: Hashable {
     /// Distinguishes sets while they are observed.
     enum Key: Hashable {
         case legacy
         case extended(identifier: UInt8?)
-        /// A set of the host whose controller is captured, by its number among those at one time.
+        /// A set of the captured host, with the lowest number that no other set had when this one was
+        /// enabled.
         case ofHost(Int)
     }
 
-    /// A set that has reports of its own kind and data.
+    /// The kind and the payload of the reports that are assumed to be of one legacy set.
     private struct Class: Hashable {
         var kind: ScanReport.Kind
         var payload: Int32?
@@ -26,10 +27,12 @@ struct ObservedSets: Hashable {
 
     /// The most sets that a profile lists.
     static let limit = 64
-    /// The most payloads of one kind that are taken for sets.
+    /// The maximum number of payloads of one kind, each of which may be that of a set of its own.
+    ///
+    /// If there are more, they are assumed to be one payload that changes.
     private static let payloadLimit = 4
 
-    /// A set, which is empty before it is observed.
+    /// The set with this key, which is empty if it was not observed.
     subscript(key: Key) -> ObservedAdvertising {
         get { keys.firstIndex(of: key).map { observed[$0] } ?? ObservedAdvertising() }
         _modify {
@@ -50,7 +53,8 @@ struct ObservedSets: Hashable {
 
     /// The sets, in the order in which they were first observed.
     ///
-    /// Extended sets have the places of their identifiers, if the others suffice to fill the places before.
+    /// An extended set has its Advertising SID as its index, if there are enough other sets for the lower
+    /// indices.
     var sets: [ObservedAdvertising] {
         let sets = observedSets
         let extended = sets.filter { $0.identifier != nil }.sorted {
@@ -79,15 +83,15 @@ struct ObservedSets: Hashable {
         }.filter { !$0.isEmpty }
     }
 
-    /// The first set, whose data has the fields of the device if there are no others.
+    /// The first set, or an empty one if no advertising was seen.
     var main: ObservedAdvertising { sets.first ?? ObservedAdvertising() }
 
-    /// Sets the number of gaps between reports that an interval needs.
+    /// Sets the number of times between reports that are needed to compute an advertising interval.
     mutating func needGaps(_ count: Int) {
         for index in observed.indices { observed[index].neededGaps = count }
     }
 
-    /// The fields of all sets together.
+    /// The fields in the advertising data and the scan responses of all sets.
     var content: AdvertisementData {
         var content = AdvertisementData()
         for set in sets {
@@ -99,16 +103,16 @@ struct ObservedSets: Hashable {
 
     // MARK: Legacy sets
 
-    /// Whether the data is better described by a value that changes.
+    /// Whether the payloads are assumed to be one payload that changes, and not those of several sets.
     private static func isOneValue(_ set: ObservedAdvertising) -> Bool {
         let count = set.data.list.count
         return count < 2 || count > payloadLimit || ImportedAdvertising.hasChangingValues(set.data)
     }
 
-    /// Divides a set whose reports alternate between several classes.
+    /// Divides a set into several ones if its reports alternate between several classes.
     ///
-    /// A device that changes from one class to another at times has only one set. Its reports of the rarer
-    /// classes then follow each other.
+    /// If a device changes only at times from one class to another, the set is not divided: the reports of
+    /// the rarer classes then follow each other.
     private static func divided(
         _ set: ObservedAdvertising, by name: (ObservedAdvertising.Heard) -> Class
     ) -> [ObservedAdvertising] {

@@ -49,7 +49,7 @@ enum StateFinder {
         var value: [UInt8]
     }
 
-    /// A group of writes that got the same reaction as long as the state had not begun.
+    /// A group of writes that got the same reaction until the state began.
     struct Guarded: Hashable {
         var handle: AttributeHandle
         /// The written value, or its first byte.
@@ -65,7 +65,7 @@ enum StateFinder {
     /// `window` is the maximum number of writes between two reactions.
     private static let limit = 16
     private static let window = 64
-    /// The fewest writes of a group.
+    /// The minimum number of writes in a group.
     private static let least = 3
 
     /// Returns the states that a list of episodes shows.
@@ -125,7 +125,9 @@ enum StateFinder {
     private struct Finder {
         let episodes: [Episode]
         private(set) var groups: [Group] = []
-        /// The index of the first occurrence of each write, overall and on each link.
+        /// The index of the first occurrence of each write.
+        ///
+        /// `firstOnLink` has the index of the first occurrence on each link.
         private var first: [Setter: Int] = [:]
         private var firstOnLink: [Int: [Setter: Int]] = [:]
 

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Converts a macro of nRF Connect for Mobile (XML) to the profile of an app with a scenario.
 enum MacroExport {
-    /// The assumed duration of an operation besides its own waits, in microseconds.
+    /// The assumed duration of an operation without the waits that the macro has, in microseconds.
     private static let step: Int64 = 50_000
     /// The maximum number of operations of a macro.
     private static let limit = 500
@@ -30,7 +30,9 @@ enum MacroExport {
     private struct Script {
         let name: String
         var phone: ImportedPhone
-        /// The scenario's steps that check reads, and its other steps.
+        /// The steps of the scenario that check the values of reads.
+        ///
+        /// `steps` are all other steps.
         var readSteps: [String] = []
         var steps: [String] = []
         private var time: Int64 = 0

@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 
 extension [ImportedAdvertising] {
-    /// The advertising sets that were on the air, or none if nothing was seen.
+    /// Makes the advertising sets that were observed, or none if no advertising was seen.
     init(_ observed: ObservedSets, appearance: UInt16?) {
         let sets = observed.sets
         self = sets.prefix(ObservedSets.limit).map { ImportedAdvertising($0, appearance: appearance) }
@@ -22,9 +22,10 @@ extension [ImportedAdvertising] {
 }
 
 extension ImportedAdvertising {
-    /// Makes the advertising that was on the air, byte for byte.
+    /// Makes the advertising set that was observed, with the same bytes.
     ///
-    /// Structures become fields if the fields are encoded as the same bytes, and raw structures otherwise.
+    /// An AD structure becomes a field of the profile if the radio would encode the field as the same bytes,
+    /// and a raw structure otherwise.
     init(_ observed: ObservedAdvertising, appearance: UInt16?) {
         let room = observed.room
         let data = ObservedPayload(observed.usualData, "advertising data", room: room)
@@ -61,7 +62,8 @@ extension ImportedAdvertising {
         addChanges(observed)
     }
 
-    /// Notes an identifier that is not the one that the set gets from its place.
+    /// Adds a note if the observed Advertising SID differs from the one that the set gets from its place in
+    /// the list.
     fileprivate mutating func noteIdentifier(_ observed: ObservedAdvertising, number: Int) {
         guard let identifier = observed.identifier, Int(identifier) != number else { return }
         notes.append("its Advertising_SID was \(identifier), which is not kept: sets are numbered from 0")

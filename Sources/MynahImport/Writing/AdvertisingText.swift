@@ -7,7 +7,7 @@ struct AdvertisingText {
     private(set) var lines: [String] = []
     private let profile: ImportedProfile
 
-    /// Writes one set as a mapping, and several as a list.
+    /// Writes the advertising sets of a profile: one set as a mapping, several sets as a list.
     init(of profile: ImportedProfile) {
         self.profile = profile
         guard let first = profile.advertising.first else { return }
@@ -137,7 +137,7 @@ struct AdvertisingText {
         return extended.isPrimaryCoded ? "{data: \(data), primary: coded}" : "{data: \(data)}"
     }
 
-    /// Returns bytes, or a value that has each of the observed byte sequences in turn.
+    /// Returns the text of constant bytes, or of a generator that repeats the observed byte sequences.
     private static func value(_ bytes: [UInt8], _ changed: ImportedAdvertisedValue?) -> String {
         guard let changed else { return ProfileText.hex(bytes) }
         let values = changed.values.map { "\"\(Hex.encode($0))\"" }.joined(separator: ", ")

@@ -6,8 +6,9 @@ extension ImportedProfile {
     static let ruleLimit = 2048
     /// The ATT_MTU that Mynah's devices offer by default.
     private static let usualMTU = 517
-    /// The time by which values of a recording may be out of order without a clock that was set back, in
-    /// microseconds.
+    /// The time by which a value may be earlier than the value before it, in microseconds.
+    ///
+    /// If a value is even earlier, the clock is assumed to have been set back.
     static let smallJump: Int64 = 1_000_000
     /// The maximum number of values of one recording.
     static let recordingLimit = 100_000
@@ -74,13 +75,12 @@ extension ImportedProfile {
 }
 
 extension ImportedProfile {
-    /// The maximum number of variables for answers that are given in turn (`AnswerTable`).
+    /// The maximum number of variables for answers that differ from write to write (`Rule.turns`).
     ///
     /// This is slightly less than the maximum number of variables of a profile.
     private static let turnLimit = 900
 
-    /// Removes answers that are given in turn (`AnswerTable`) if a profile cannot have enough variables for
-    /// them.
+    /// Removes elements of `Rule.turns` if a profile cannot have enough variables for them.
     private mutating func limitTurns() {
         var room = Self.turnLimit
         for service in services.indices {
@@ -450,7 +450,7 @@ private struct CharacteristicModel {
         return result
     }
 
-    /// The maximum number of requests for which omitted answers are listed in a note of their own.
+    /// The maximum number of requests that each get their own note about omitted answers.
     private static let listed = 8
 
     /// Adds notes about omitted answers.
@@ -543,7 +543,7 @@ private struct CharacteristicModel {
         return server.table.refusals[handle]?.first { !$0.isWrite && Self.isRefusal($0.code) }?.code
     }
 
-    /// Whether a read error is the device's answer, and not about security.
+    /// Whether a read error is part of the profile; errors about security become permissions instead.
     private static func isRefusal(_ code: UInt8) -> Bool {
         isOwn(code) || code == ATTError.readNotPermitted.code || code == ATTError.unlikelyError.code
     }

@@ -14,10 +14,14 @@ struct ImportedPhone {
 
     /// The name of the device.
     var device: String
-    /// The services and the local name that the device advertises.
+    /// The services that the device advertises.
+    ///
+    /// `localName` is the local name that it advertises, or `nil` if it advertises none.
     var advertised: [BluetoothUUID]
     var localName: String?
-    /// The characteristics that the client read and those to which it subscribed, by their paths.
+    /// The paths of the characteristics that the client read.
+    ///
+    /// `subscriptions` has the paths of those to which it subscribed.
     var reads: [String] = []
     var subscriptions: [String] = []
     var writes: [Write] = []
@@ -26,7 +30,7 @@ struct ImportedPhone {
 
     /// The maximum number of writes that are kept.
     private static let writeLimit = 2000
-    /// The services that iOS reserves, and apps cannot use.
+    /// The services that iOS reserves, so that apps cannot use them.
     private static let kept: [BluetoothUUID] = ["1812", "181E"]
 
     /// Makes a section without reads, subscriptions and writes.

@@ -67,7 +67,7 @@ struct ImportedProfile {
         var begins: Int?
         var error: UInt8?
         var answers: [Answer] = []
-        /// The values to send if the answers are given in turn: one element for each write, in order.
+        /// The values to send after the first write, the second write and so on, if the answers differ.
         ///
         /// Each element has one value for each of `answers`. The list is empty if the values do not change.
         var turns: [[[UInt8]]] = []
@@ -78,7 +78,9 @@ struct ImportedProfile {
 
     /// A value that answers a write, with its delay after the response in microseconds.
     struct Answer: Hashable {
-        /// The indices of the service and the characteristic that send the answer.
+        /// The index of the service that sends the answer.
+        ///
+        /// `characteristic` is the index of the characteristic in this service.
         var service: Int
         var characteristic: Int
         var value: [UInt8]
@@ -105,7 +107,7 @@ struct ImportedProfile {
     /// The advertising sets; empty if the device does not advertise.
     var advertising: [ImportedAdvertising] = []
     var services: [Service] = []
-    /// The states by number: `true` if the state ends with the link.
+    /// For each state, by its number, `true` if the state ends with the link.
     var states: [Bool] = []
     var notes: [String] = []
     /// Warnings about values that are not stored, each a sentence without its full stop.

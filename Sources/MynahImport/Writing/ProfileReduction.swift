@@ -18,7 +18,7 @@ struct ProfileReduction {
         .rules(512), .longRules, .rules(128), .rules(16), .rules(4), .rules(0), .longValues, .values,
         .descriptors, .services,
     ]
-    /// An answer with at least this number of values is long, and is removed first.
+    /// The minimum number of values of a long answer; long answers are removed first.
     private static let longAnswer = 64
 
     private var rules = 0

@@ -10,7 +10,7 @@ struct ProfileText {
     private let recordingFile: String?
     private let source: Source
     private var lines: [String] = []
-    /// The number of answers given in turn (`AnswerTable`) for which variables were named so far.
+    /// The number of answers for which `turns(of:)` has named variables so far.
     private var turnCount = 0
 
     /// The source of an imported profile, for the first comment.
@@ -126,7 +126,7 @@ struct ProfileText {
             """)
     }
 
-    /// Writes the variables with which a profile gives answers in turn (`AnswerTable`).
+    /// Writes the variables for answers that differ from write to write (`ImportedProfile.Rule.turns`).
     ///
     /// A rule sets each of its variables to the value of the next one, and the last one to that of the first.
     /// Then it answers with the value of the last variable.
@@ -146,7 +146,7 @@ struct ProfileText {
         for turn in turns { add(1, "\(turn.name): \(Self.quoted(Hex.encode(turn.value)))") }
     }
 
-    /// One of the values that an answer has in turn, with the variable that contains it.
+    /// One of the values of an answer that differs from write to write, with the variable that contains it.
     private struct Turn {
         /// The name of the variable for the value.
         ///
@@ -156,8 +156,7 @@ struct ProfileText {
         var value: [UInt8]
     }
 
-    /// Returns the values in turn for each answer of a rule, or `nil` in place of an answer that does not
-    /// change.
+    /// Returns the values of each answer of a rule, or `nil` for an answer that is the same for each write.
     private mutating func turns(of rule: ImportedProfile.Rule) -> [[Turn]?] {
         rule.answers.indices.map { place in
             let values = rule.turns.map { $0[place] }
@@ -296,8 +295,8 @@ struct ProfileText {
 
     // MARK: The recording
 
-    /// The recorded values of each characteristic, with the members that name the characteristic in each
-    /// line.
+    /// The recorded values of each characteristic, with the JSON members that identify the characteristic in
+    /// each line.
     private var flows: [RecordingText.Flow] {
         var flows: [RecordingText.Flow] = []
         for (index, service) in profile.services.enumerated() {

@@ -4,7 +4,7 @@ import MynahSupport
 ///
 /// A line is made only when it is written, because all lines together may have 16 MiB.
 package struct RecordingText: Sendable {
-    /// The values of one characteristic, and the members that identify it in the lines.
+    /// The values of one characteristic, with the JSON members that identify the characteristic in each line.
     struct Flow {
         var names: [JSON.Member]
         var values: [ImportedProfile.RecordedValue]

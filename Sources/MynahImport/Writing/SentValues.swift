@@ -22,8 +22,8 @@ struct SentValues {
 
     /// The states of the device.
     ///
-    /// `earlyWrites` has the indices of the writes that were made before a state and got another reaction
-    /// than in it.
+    /// `earlyWrites` has the indices of the writes that got a different reaction because a state had not
+    /// begun yet.
     private(set) var states: [StateFinder.State] = []
     private(set) var earlyWrites: Set<Int> = []
 

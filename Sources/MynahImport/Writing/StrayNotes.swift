@@ -7,7 +7,9 @@ struct StrayNotes {
     private static let listed = 16
 
     private let server: ObservedServer
-    /// The value handles of the profile's characteristics, and of those that can send values.
+    /// The value handles of the characteristics in the profile.
+    ///
+    /// `canSend` has those of the characteristics that can send values.
     private var values: Set<AttributeHandle> = []
     private var canSend: Set<AttributeHandle> = []
     /// The handles of the Client Characteristic Configurations.

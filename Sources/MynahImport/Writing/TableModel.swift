@@ -28,7 +28,9 @@ struct TableModel {
 
     private(set) var services: [Service] = []
     private(set) var notes: [String] = []
-    /// The value handles of Device Name and Appearance in the Generic Access service.
+    /// The value handle of Device Name in the Generic Access service, or `nil` if it was not discovered.
+    ///
+    /// `appearanceHandle` is that of Appearance.
     private(set) var nameHandle: AttributeHandle?
     private(set) var appearanceHandle: AttributeHandle?
 

@@ -31,7 +31,7 @@ package struct AdvertisedValue: Sendable {
         return payload == .data ? field : "\(field) of the scan response"
     }
 
-    /// The value at the start of the device, made with the seed 0.
+    /// The value with which the device starts, made by the generator with the seed 0.
     var first: [UInt8] {
         definition.makeGenerator(for: GeneratorRun(seed: 0, interval: every)).value(at: 0)
     }

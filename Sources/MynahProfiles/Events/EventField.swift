@@ -16,7 +16,7 @@ struct EventShape<Content>: Sendable {
     private let get: @Sendable (EventPayload) -> Content
     private let set: @Sendable (inout EventPayload, Content) -> Void
 
-    /// Makes the shape of a payload case; `content` returns empty content for a payload of another case.
+    /// Makes the fields of a payload case; `content` returns empty content for a payload of another case.
     init(
         _ payload: @escaping @Sendable (Content) -> EventPayload,
         _ content: @escaping @Sendable (EventPayload) -> Content
@@ -25,7 +25,7 @@ struct EventShape<Content>: Sendable {
         set = { $0 = payload($1) }
     }
 
-    /// Makes the shape of a part of another shape's content.
+    /// Makes fields from a part of the content of `whole`; `path` leads to that part.
     init<Whole>(_ whole: EventShape<Whole>, _ path: EventShape<Whole>.Path<Content>) {
         get = { whole.get($0)[keyPath: path] }
         set = { payload, content in

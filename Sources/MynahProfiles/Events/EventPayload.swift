@@ -2,7 +2,7 @@ package import MynahCore
 package import MynahSupport
 package import MynahValues
 
-/// The content of an event besides its name, as values.
+/// The content of an event besides its name.
 ///
 /// `EventTable` lists the payload and the fields of each event.
 package enum EventPayload: Hashable, Sendable {
@@ -164,7 +164,7 @@ extension EventPayload {
         package var control: String?
         /// The places where hosts connect to controllers of `mynah air`.
         package var listening: [String]?
-        /// The adapters of this machine that `mynah air` plays.
+        /// The adapters of this machine whose controllers `mynah air` simulates.
         package var adapters: [String]?
 
         package init() {}
@@ -174,7 +174,7 @@ extension EventPayload {
     package struct Host: Hashable, Sendable {
         package var host = ""
         package var address: DeviceAddress?
-        /// The place where it came in: `tcp:HOST:PORT`, `unix:PATH` or `vhci`.
+        /// The place where the host has connected: `tcp:HOST:PORT`, `unix:PATH` or `vhci`.
         package var place = ""
         /// The name of HCI's error code.
         package var reason: String?
@@ -237,7 +237,9 @@ extension EventPayload {
         package var central: EventCentral?
         package var peripheral: EventPeripheral
         package var step: PairingStep?
-        /// `true` if the profile has the passkey that the step asks for.
+        /// `true` if the passkey that has to be entered is in the profile, so that nobody is asked for it.
+        ///
+        /// The value is `nil` if the pairing step does not require that a passkey is entered.
         package var isEntered: Bool?
 
         package init(
@@ -346,7 +348,7 @@ extension EventPayload {
 
     package struct PeripheralLink: Hashable, Sendable {
         package var peripheral: EventPeripheral
-        /// In a connection, `true` if the phone was already connected to the peripheral for another app.
+        /// In a connection, `true` if another app had already made the phone connect to the peripheral.
         ///
         /// In a disconnection, `true` if the phone ended the link.
         package var isLocal: Bool?
@@ -407,7 +409,7 @@ extension EventPayload {
         package var restoreIdentifiers: [String]?
         package var centralRestoreIdentifiers: [String]?
         package var isInBackground: Bool?
-        /// The reason that the app was terminated or is not relaunched, or the event of its phone.
+        /// The reason that the app was terminated or is not relaunched, or the action of the phone's user.
         package var reason: String?
         /// The app's permission to use Bluetooth.
         package var authorization: String?

@@ -83,7 +83,8 @@ public enum EventName: String, Hashable, Sendable, CaseIterable {
 
 /// The events of a device, each with the part of a profile that it requires, and with its fields in order.
 ///
-/// The JSON form, the catalog for `check`, the matches and the article are derived from this table.
+/// The JSON form of events, the check of scenarios (`EventCatalog`) and the comparison of events with
+/// expected ones are derived from this table.
 package enum EventTable {
     struct Row: Sendable {
         let name: EventName
@@ -237,9 +238,10 @@ extension EventPayload {
     /// Returns the JSON members of the payload in an event.
     package func members(of name: EventName) -> [JSON.Member] { members(EventTable.fields(of: name)) }
 
-    /// Returns the JSON members for these fields, and adds the member `fields` after the value.
+    /// Returns the JSON members for these fields.
     ///
-    /// `read` has the value's fields as they were decoded earlier.
+    /// After the member for the value, there is a member `fields` with the decoded value. `read` is that
+    /// member if the value was decoded earlier.
     package func whole(_ fields: [EventField], read: JSON? = nil) -> [JSON.Member] {
         var members = members(fields)
         if let index = members.firstIndex(where: { $0.key == "value" }), let json = read ?? valueFields?.json

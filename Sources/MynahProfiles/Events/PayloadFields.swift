@@ -277,7 +277,7 @@ enum PayloadFields {
         appShape.optional("inBackground", \.isInBackground),
     ]
     static let authorization = [appShape.optional("authorization", \.authorization)]
-    /// The field with the user action that changed the phone.
+    /// The field `by`: the action of the user that changed the phone.
     static let byUser = [appShape.optional("by", \.reason)]
     static let termination = [appShape.optional("reason", \.reason)]
 
@@ -394,7 +394,7 @@ extension AdvertisingReport {
         set { if let newValue { set = newValue } }
     }
 
-    /// The further sets, or `nil` if there are none.
+    /// The advertising sets besides the first one, or `nil` if there are none.
     fileprivate var setsIfAny: [AdvertisingReport]? {
         get { otherSets.isEmpty ? nil : otherSets }
         set { otherSets = newValue ?? [] }

@@ -70,6 +70,8 @@ struct FaultEffectSection {
     let scope: FaultScope
 
     /// Parses the effect, and the position of the attribute that `changeServices` removes.
+    ///
+    /// Reports a missing effect only if `isNeeded` is `true`.
     func read(isNeeded: Bool) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
         let keys = Self.effects.map(\.name).filter { fields[$0] != nil }
         checkParameters()

@@ -118,8 +118,7 @@ extension FormatReader {
         return nil
     }
 
-    /// Reports a UUID that the SIG has assigned to a declaration or a descriptor, but that is used
-    /// otherwise.
+    /// Reports a UUID of a declaration or a descriptor that is used for another type of attribute.
     ///
     /// Centrals would misinterpret such an attribute.
     private func check(_ uuid: BluetoothUUID, is type: AttributeType, at node: YAMLNode) {

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahValues
 
-/// A field whose value changes from tick to tick.
+/// A generator of the value of one field, which changes at each tick (`ValueGenerator`).
 struct FieldGenerator: Hashable, Sendable {
     enum Source: Hashable, Sendable {
         case number(NumberGenerator)
@@ -9,8 +9,8 @@ struct FieldGenerator: Hashable, Sendable {
         case counter(NumberGenerator)
         /// Values other than numbers, which are repeated in order.
         case list([FieldValue])
-        /// A date and time, or seconds since 1970; if `start` is `nil`, the clock starts at the start of the
-        /// run's clocks.
+        /// A date and time, or seconds since 1970; if `start` is `nil`, the clock starts at
+        /// `GeneratorRun.start`.
         case clock(start: Int64?)
     }
 

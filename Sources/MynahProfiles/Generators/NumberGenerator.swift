@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// A number that changes from tick to tick.
+/// A number that changes at each tick (`ValueGenerator`).
 ///
 /// The number depends only on the seed and the tick. Numbers can therefore be computed for any tick in any
 /// order, and a seed gives the same numbers on every radio.
@@ -22,7 +22,7 @@ struct NumberGenerator: Hashable, Sendable {
         case counter(from: Double, by: Double)
         /// The number is taken from a list, which is repeated.
         case list([Double])
-        /// The number is 0 and 1 in turn.
+        /// The number is alternately 0 and 1.
         case toggle
     }
 

@@ -9,7 +9,7 @@ package struct RecordedValues: Hashable, Sendable {
     private var values: [[UInt8]]
     /// The time after which the recording repeats, or `nil` if it has only one value.
     private var period: Duration?
-    /// The value before the first tick, or `nil` to use the value of the first tick.
+    /// The value until the first recorded value is sent, or `nil` to use the first recorded value.
     private var initial: [UInt8]?
 
     /// Makes a recording of lines, which must be sorted by time; returns `nil` if there are none.
@@ -107,7 +107,7 @@ package struct RecordedDefinition: GeneratorDefinition {
 
     /// The file's name in the profile.
     var file: String
-    /// The value before the first recorded one is sent, or `nil` to use the first one.
+    /// The value until the first recorded value is sent, or `nil` to use the first recorded value.
     var initial: [UInt8]?
     /// All lines of the file, before those of the characteristic are selected.
     var lines: [RecordedLine]

@@ -49,7 +49,7 @@ package struct Reaction: Hashable, Sendable {
         package var value: AnswerValue
         /// The time from the write response to the value.
         package var delay: Duration
-        /// `true` to send a value that is too long for the link in pieces.
+        /// `true` to send a value in pieces if it is too long for the link.
         package var isInPieces = false
     }
 }

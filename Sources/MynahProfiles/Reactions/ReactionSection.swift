@@ -370,7 +370,8 @@ struct ReactionSection {
         return target(node, at: node, of: name).map { [$0] } ?? []
     }
 
-    /// Reports the word `now` where it does not mean the rule's own characteristic.
+    /// Reports the word `now` if it does not mean the rule's own characteristic; returns `false` if there is
+    /// no error.
     private func refusesNow(_ node: YAMLNode, isInList: Bool) -> Bool {
         guard let text = node.scalar?.string, text.lowercased() == "now" else { return false }
         let problem =

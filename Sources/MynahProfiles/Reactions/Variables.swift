@@ -4,7 +4,7 @@ package import MynahSupport
 /// The value of a variable: a number or a text.
 package enum VariableValue: Hashable, Sendable {
     case number(Double)
-    /// An integer that a `Double` cannot represent exactly; use `whole` to make a value.
+    /// An integer that a `Double` cannot represent exactly; `whole` makes a value from any integer.
     case integer(Int)
     /// An integer that is too large for an `Int`.
     case unsigned(UInt64)

@@ -117,8 +117,9 @@ extension WrittenNumber {
 }
 
 extension [Reaction.Change] {
-    /// Parses the new values that a rule or a scenario step gives to variables: constants, or names in the
-    /// scope.
+    /// Parses the new values that a rule or a scenario step gives to variables.
+    ///
+    /// A new value is a constant, or the name of a variable or a field in `scope`.
     static func read(_ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader) -> [Reaction.Change] {
         let known = scope.variables.names
         return reader.members(node, "set").compactMap { key, value in

@@ -44,6 +44,6 @@ package struct ScenarioStep: Hashable, Sendable {
 /// The description of the events that a step waits for.
 package struct ScenarioEvent: Hashable, Sendable {
     package var name: String
-    /// The match for the event as one JSON object, in the form of the control API.
+    /// The conditions for the event's fields, as a JSON object in the form of the control API.
     package var match: JSON
 }

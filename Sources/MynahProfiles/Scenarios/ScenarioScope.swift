@@ -62,7 +62,7 @@ struct ScenarioScope {
         peripherals.contains(where: isThere) ? nil : "the app \(what)"
     }
 
-    /// Returns the reason that an event of a named attribute can never happen, or `nil` if it can.
+    /// Returns the reason that an event can never happen for the attribute `name`, or `nil` if it can.
     func problem(with need: EventCatalog.Need, of name: AttributeName) -> String? {
         let names: [AttributeName]
         let verb: String
@@ -82,7 +82,8 @@ struct ScenarioScope {
         return isUsed ? nil : "the app \(verb) no \(name.text)"
     }
 
-    /// Returns the reason that an event of the device's own attribute can never happen, or `nil` if it can.
+    /// Returns the reason that an attribute of the device does not allow a kind of access, or `nil` if it
+    /// does.
     func problem(with use: EventCatalog.AttributeUse, at position: AttributeTree.Position) -> String? {
         uses(at: position).contains(use) ? nil : "it does not have \(Self.property(use))"
     }

@@ -98,7 +98,8 @@ struct CentralSection {
         return central
     }
 
-    /// Parses the ways to connect again: stages, which are a way or a list of ways.
+    /// Parses the list `reconnect`: each element is a way to connect again, or a list of ways to try at the
+    /// same time.
     private static func reconnect(
         _ node: YAMLNode, hasScan: Bool, _ reader: FormatReader
     ) -> [[ReconnectWay]] {

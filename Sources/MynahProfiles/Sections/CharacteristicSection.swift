@@ -60,7 +60,7 @@ struct CharacteristicSection {
     /// The UUID, or `nil` if it is missing or invalid.
     private let uuid: BluetoothUUID?
 
-    /// Parses a characteristic, and returns its rules, which are parsed when all attributes are known.
+    /// Parses a characteristic; returns its rules unparsed, because they may refer to attributes that follow.
     static func read(
         _ node: YAMLNode, in scope: FieldScope, _ reader: FormatReader
     ) -> (characteristic: Profile.Characteristic, rules: YAMLNode?)? {

@@ -185,8 +185,8 @@ enum ProfileSection {
 
     /// Reports a restore identifier of `app` that has no effect.
     ///
-    /// The identifier is that of the peripheral manager, which the profile may not have, or iOS may not
-    /// preserve.
+    /// This is so if the profile has no peripheral manager, or if the app lacks the background mode with
+    /// which iOS preserves that manager.
     private static func warnOfIdentifier(_ profile: Profile, _ app: Profile.App, _ reader: FormatReader) {
         guard app.restoreIdentifier != nil else { return }
         let mark = app.marks[AppSection.restoreIdentifier.name] ?? .start
@@ -254,7 +254,7 @@ enum ProfileSection {
 }
 
 extension Profile {
-    /// Parses the limits for the links of an accessory.
+    /// Parses the maximum number of centrals and the ATT_MTU of an accessory.
     fileprivate mutating func takeLimits(_ fields: Fields, _ reader: FormatReader) {
         typealias Keys = ProfileSection
         for (key, choice) in [(Keys.centrals, "how many centrals it takes"), (Keys.mtu, "the ATT_MTU")] {

@@ -1,6 +1,8 @@
 import MynahSupport
 
-/// The section `value:` as bytes or as a generator; `FieldsSection` parses the form with fields.
+/// Parses the section `value:` of a value that is written as bytes or as a generator.
+///
+/// `FieldsSection` parses a value that is written as fields.
 enum ValueSection {
     static let hex = Field(
         "hex", .bytes, isRequired: true,

@@ -1,4 +1,4 @@
-/// Dates and times of the Gregorian calendar, as seconds since 1970.
+/// Converts dates and times of the Gregorian calendar to seconds since 1970, and back.
 package enum CivilTime {
     /// The last second of the year 9999.
     package static let last: Int64 = 253_402_300_799

@@ -14,7 +14,7 @@ struct FieldRange: Hashable, Sendable {
     var kind: Kind
     /// Whether the field holds a list of values of any length.
     var isList = false
-    /// The names of the field's numbers, counted from 0; an empty name means that the number is reserved.
+    /// The names of the numbers from 0 on; an empty name means that the number is reserved.
     var names: [String] = []
     /// The first unit of a number, or `nil` if it has none.
     var unit: String?

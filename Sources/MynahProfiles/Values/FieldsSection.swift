@@ -55,7 +55,8 @@ struct FieldsSection {
 
     /// Parses a value and its layout.
     ///
-    /// `name` is the name of the value in messages, and `usual` the known layout, if any.
+    /// `name` is the name of the value in messages. `usual` is the layout of a value that does not have its
+    /// own, or `nil` if there is none.
     func value(
         _ node: YAMLNode, of name: String, usual: ValueLayout?
     ) -> (layout: ValueLayout?, value: Profile.Value?) {

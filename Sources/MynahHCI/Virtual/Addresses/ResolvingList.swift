@@ -42,7 +42,9 @@ struct ResolvingList: Sendable {
         self.cipher = cipher
     }
 
-    /// The peer of the first entry, whose local IRK generates the address of a scanner.
+    /// The peer in the first entry, or `nil` if the list is empty.
+    ///
+    /// A scanner has no single peer, so the local IRK of the first entry generates its address.
     var firstPeer: DeviceAddress? { entries.first?.peer }
 
     // MARK: Commands (Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77)
@@ -220,7 +222,7 @@ struct Identity: Hashable, Sendable {
     var address: DeviceAddress
     /// The address on the air that `address` was resolved from, or `nil` if `address` itself is on the air.
     var onAir: DeviceAddress?
-    /// Whether the privacy mode allows the device to use this address.
+    /// `false` if the device uses its identity address, and network privacy mode does not allow that.
     var isAllowed = true
 
     /// Whether an address is one of the known addresses of the device.

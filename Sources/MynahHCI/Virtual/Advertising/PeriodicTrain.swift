@@ -51,7 +51,7 @@ struct PeriodicTrain: Sendable {
             access: information.access, counter: counter, phy: phy, power: power, data: data.bytes)
     }
 
-    /// Converts an interval in units of 1.25 ms.
+    /// Converts an interval from units of 1.25 ms to microseconds.
     static func microseconds(_ interval: UInt16) -> Int64 { Int64(interval) * 1250 }
 }
 

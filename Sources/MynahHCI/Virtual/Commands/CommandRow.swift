@@ -39,7 +39,9 @@ struct CommandRow: Sendable {
         return generation != .extended || configuration.isExtended
     }
 
-    /// Performs the command on a controller; `parameters` is `nil` if the packet's lengths disagree.
+    /// Performs the command on a controller.
+    ///
+    /// `parameters` is `nil` if the length in the packet's header is wrong.
     func perform(_ parameters: [UInt8]?, on controller: inout VirtualController) -> CommandAnswer {
         guard let parameters, length.map({ $0 == parameters.count }) ?? true else {
             return .invalidParameters

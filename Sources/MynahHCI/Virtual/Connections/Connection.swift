@@ -35,7 +35,7 @@ struct Connection: Sendable {
             sentOctets: settings.suggestedLength.octets, sentTime: settings.suggestedLength.time)
     }
 
-    /// The number of the host's packets that have not been acknowledged.
+    /// The number of the host's packets that have not been sent, or that the peer has not acknowledged.
     var packetsPending: Int { encryption.heldCount + window.packets }
 
     // MARK: Sending
@@ -106,7 +106,7 @@ struct Connection: Sendable {
 
     // MARK: Ending
 
-    /// Begins to end the connection for the host, unless it is ending already.
+    /// Begins to end the connection at the host's request, unless it is ending already.
     mutating func disconnect(_ reason: HCIStatus, _ actions: inout [ConnectionAction]) -> HCIStatus {
         guard stage == .open else { return .commandDisallowed }
         stage = .ending

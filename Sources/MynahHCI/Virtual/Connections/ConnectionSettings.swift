@@ -1,12 +1,12 @@
 /// The controller's settings for all its connections.
 struct ConnectionSettings: Sendable {
-    /// The most connections.
+    /// The maximum number of connections.
     let limit: Int
     /// The largest length of an ACL packet, in bytes.
     let packetLength: Int
     /// The number of ACL packets that the controller can buffer.
     let packetCount: Int
-    /// Whether the controller supports other PHYs than LE 1M.
+    /// Whether the controller supports PHYs other than LE 1M.
     let isExtended: Bool
     let version: LinkVersion
     /// The features that are reported to peers.

@@ -10,7 +10,7 @@ struct ConnectionSupervision: Sendable {
     private(set) var isEstablished: Bool
     private var lastHeard: AirTime
     private var lastSent: AirTime
-    /// The time of the next check of the connection, which may be too early but is never too late.
+    /// The time of the next check of the connection, which is never later than the earliest deadline.
     private(set) var wake: AirTime
 
     init(_ parameters: LEConnection.Parameters, rssi: Int8, isEstablished: Bool, at now: AirTime) {

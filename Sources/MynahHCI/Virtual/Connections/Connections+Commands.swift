@@ -190,7 +190,7 @@ extension CommandAnswer {
 }
 
 extension ByteReader {
-    /// The second of the next two integers, without removing them.
+    /// Returns the second of the next two 16-bit integers, without consuming any bytes.
     fileprivate func peekSecond() -> UInt16? {
         var copy = self
         guard copy.readUInt16() != nil else { return nil }

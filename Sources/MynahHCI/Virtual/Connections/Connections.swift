@@ -139,7 +139,7 @@ struct Connections: Sendable {
     /// The connection with a handle, or `nil` if there is none.
     func connection(_ handle: ConnectionHandle) -> Connection? { connections[handle] }
 
-    /// Changes a connection for the host, and carries out the actions of its procedures.
+    /// Calls `body` to change a connection at the host's request, and carries out the resulting actions.
     ///
     /// Returns `nil` if no connection has the handle.
     mutating func change<Result>(

@@ -24,7 +24,7 @@ struct DataLengthProcedure: Sendable {
         (shortest.octets...longest.octets).contains(octets) && (shortest.time...longest.time).contains(time)
     }
 
-    /// Begins the procedure for a new connection, if this side wants longer PDUs than the smallest.
+    /// Begins the procedure for a new connection, if this side wants PDUs longer than `shortest`.
     func begin(_ actions: inout [ConnectionAction]) {
         if own.sentOctets > Self.shortest.octets { actions.append(.begin(.lengthRequest(own))) }
     }

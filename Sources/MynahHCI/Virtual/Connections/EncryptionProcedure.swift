@@ -68,7 +68,7 @@ struct EncryptionProcedure: Sendable {
         actions.append(.send(.startEncryption(nonce: own)))
     }
 
-    /// Rejects the procedure, because there is no key.
+    /// Rejects the procedure, because the host has no key.
     ///
     /// If the connection was encrypted before, it ends, because it cannot continue unencrypted (5.1.3.2).
     mutating func refuse(_ actions: inout [ConnectionAction]) {

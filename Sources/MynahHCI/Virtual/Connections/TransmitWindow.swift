@@ -63,7 +63,7 @@ struct TransmitWindow: Sendable {
         }
     }
 
-    /// Returns whether a frame of the peer is the expected one, and counts it if it is.
+    /// Returns whether `sequence` is the expected sequence number; if so, expects the next number.
     mutating func receive(_ sequence: UInt16) -> Bool {
         guard sequence == expected else { return false }
         expected &+= 1

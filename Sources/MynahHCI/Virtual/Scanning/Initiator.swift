@@ -13,9 +13,10 @@ struct Initiator: Sendable {
 
     /// The data for a connection request to the advertiser of a matching advertisement.
     struct Match: Hashable, Sendable {
-        /// The controller's own address on the connection.
+        /// The address of this controller for the new connection.
         var own: DeviceAddress
-        /// The initiator's address in the connection request.
+        /// The initiator's address in the connection request, which repeats the target of directed
+        /// advertising.
         var initiator: DeviceAddress
         var parameters: LEConnection.Parameters
     }
@@ -89,10 +90,10 @@ struct Initiator: Sendable {
 
     // MARK: Hearing
 
-    /// Returns the data for a connection request if the advertisement matches the host's request, which then
-    /// ends.
+    /// Returns the data for a connection request if the advertisement matches the host's request.
     ///
-    /// The result is `nil` if the advertisement does not match, or if its advertiser is already connected.
+    /// The host's request then ends. The result is `nil` if the advertisement does not match, or if its
+    /// advertiser is already connected.
     mutating func match(
         _ advertisement: AirAdvertisement, _ identity: Identity, _ acceptList: FilterAcceptList,
         _ connections: Connections, _ addresses: inout ControllerAddresses, at now: AirTime,

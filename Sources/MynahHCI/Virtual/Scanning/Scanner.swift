@@ -16,7 +16,7 @@ struct Scanner: Sendable {
         var policy: UInt8 = 0
     }
 
-    /// An enabled scanner.
+    /// The settings of a scanner that is on, and the time at which it stops.
     struct Scan: Sendable {
         let begun: AirTime
         /// The address in scan requests.
