@@ -4,7 +4,7 @@ import MynahSupport
 ///
 /// The last ones are shown at the bottom of the screen, and again after its end.
 package struct ScreenNotes: Sendable {
-    /// The last lines of the messages.
+    /// The latest lines of all messages, at most `limit`.
     package private(set) var lines: [String] = []
     private var forgotten = 0
 

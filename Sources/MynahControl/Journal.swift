@@ -136,7 +136,8 @@ package final class Journal: Sendable {
 
     /// Adds an event, and returns its number.
     ///
-    /// `device` is the name of the device, which is added when the event is read, unless the event has one.
+    /// `device` is the name of the event's device, for an event that does not contain it. Readers get the
+    /// event with this name.
     @discardableResult
     package func append(_ event: DeviceEvent, of device: String? = nil) -> UInt64 {
         let element = EventRing.Element(event: event, device: device)

@@ -25,9 +25,9 @@ package struct JournalReader: Sendable {
         changes = noticesChanges ? 0 : nil
     }
 
-    /// Returns whether a change without an event has happened since the last call.
+    /// Returns whether `Journal.changes` has increased since the last call.
     ///
-    /// The first call returns whether any such change has happened in the run.
+    /// The first call returns whether it has ever increased. A reader without `noticesChanges` gets `false`.
     package mutating func takeChange() -> Bool {
         guard let known = changes else { return false }
         let now = journal.changes

@@ -39,11 +39,11 @@ package enum ScanMode: String, Hashable, Sendable, CaseIterable {
             }
     }
 
-    /// The mode in which the phone listens for a manager's pending connections.
+    /// The mode in which the phone listens for peripherals to which a manager has pending connections.
     ///
-    /// Unlike a scan, a pending connection is also kept for a suspended app without `bluetooth-central`.
-    /// According to the guide, connection events of such an app are queued, and it can request an alert on
-    /// connection.
+    /// Unlike a scan, this goes on for an app in the background without `bluetooth-central`. According to
+    /// Core Bluetooth Background Processing for iOS Apps, connection events of such an app are queued, and it
+    /// can request an alert on connection.
     package init(connectionIn state: AppState, _ rules: AppRules, isRestorable: Bool, radioState: RadioState)
     {
         self.init(scanIn: state, rules, isRestorable: isRestorable, radioState: radioState)

@@ -61,7 +61,8 @@ package struct RunTime: Sendable {
 }
 
 extension AirNote.Content {
-    /// A hint for a user whose command cannot receive the run's devices.
+    /// A hint for the user of another command, to which the devices of a run with virtual time are not
+    /// audible.
     var hint: String {
         let way =
             clock == ClockChoice.manual.rawValue

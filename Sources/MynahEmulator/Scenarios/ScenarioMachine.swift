@@ -31,7 +31,7 @@ struct ScenarioMachine {
     let scenario: Scenario
     private var stage = Stage.idle
     private(set) var index = 0
-    /// The index of the step that the next event may end, or `nil` if a pause or the end comes first.
+    /// The index of the next step that waits for an event, or `nil` if a pause or an `end` step precedes it.
     ///
     /// This is the current step or, while effects are carried out, a later one.
     private var awaited: Int?

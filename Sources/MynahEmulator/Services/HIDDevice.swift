@@ -139,7 +139,7 @@ struct HIDDevice: ServiceBehavior {
     }
 }
 
-/// The queue of keyboard reports, each of which is sent at its time.
+/// The queue of keyboard reports, which are sent one by one, with a gap after each.
 private struct KeyQueue {
     /// The maximum number of reports in the queue.
     private static let longest = 16_384

@@ -31,7 +31,8 @@ package final class SocketTransport: HCITransport {
 
     /// Makes a transport that is not open.
     ///
-    /// A server calls `whenListening` with its address as soon as a controller can connect.
+    /// If the transport is a server, it calls `whenListening` with its address as soon as a controller can
+    /// connect.
     package init(
         _ address: HCITransportAddress,
         whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }

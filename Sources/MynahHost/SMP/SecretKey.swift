@@ -13,7 +13,7 @@ struct SecretKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Makes the key of bytes that are cut to sixteen, or padded with zeros.
+    /// Makes a key from bytes, which are cut or padded with zeros to a length of 16 bytes.
     init(fitting bytes: [UInt8]) {
         self.bytes = Array((bytes + Array(repeating: 0, count: 16)).prefix(16))
     }

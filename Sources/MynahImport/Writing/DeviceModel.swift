@@ -75,7 +75,7 @@ extension ImportedProfile {
 }
 
 extension ImportedProfile {
-    /// The maximum number of variables for answers that differ from write to write (`Rule.turns`).
+    /// The maximum number of values in `Rule.turns`; the profile needs at most one variable for each of them.
     ///
     /// This is slightly less than the maximum number of variables of a profile.
     private static let turnLimit = 900

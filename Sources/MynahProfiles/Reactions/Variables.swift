@@ -71,7 +71,7 @@ package struct Variables: Hashable, Sendable {
     /// The value of a variable, or `nil` if the profile has no variable with this name.
     package subscript(name: String) -> VariableValue? { values[name] }
 
-    /// Sets a variable; returns `true` if its value has changed, and `false` if there is no such variable.
+    /// Sets a variable; returns `false` if it already has this value, or if there is no such variable.
     package mutating func set(_ name: String, to value: VariableValue) -> Bool {
         guard let old = values[name], old != value else { return false }
         values[name] = value

@@ -178,7 +178,8 @@ struct GATTClient {
         entries[at: index].expire(at: now, isPairing: isPairing)
     }
 
-    /// Returns the time for a call of `expire`, or `nil` if none is needed or one is already scheduled.
+    /// Returns the clock's time at which `expire` must be called, or `nil` if no call is needed or one is
+    /// already scheduled.
     ///
     /// The driver calls this again after `expire`, because a later request may have moved the deadline.
     mutating func takeWatch(of link: ConnectionHandle) -> Duration? {
