@@ -92,6 +92,30 @@ import Testing
         #expect(lengths.receivedOctets == 27 && take().count == 1)
     }
 
+    @Test(
+        arguments: [
+            // The bytes and microseconds that the peer can receive, and those that it wants to send.
+            (251, 2120, 251, 2120, false), (100, 2120, 251, 2120, true), (251, 1000, 251, 2120, true),
+            (251, 2120, 100, 2120, true), (251, 2120, 251, 1000, true),
+            // More than this side sends.
+            (251, 17040, 251, 2120, false),
+        ] as [(UInt16, UInt16, UInt16, UInt16, Bool)])
+    func `a change of a length or of a time is reported, in either direction`(
+        receivedOctets: UInt16, receivedTime: UInt16, sentOctets: UInt16, sentTime: UInt16, isChange: Bool
+    ) {
+        var (lengths, actions) = (DataLengthProcedure(sentOctets: 251, sentTime: 2120), actions)
+        let first = DataLengths(
+            receivedOctets: 251, receivedTime: 2120, sentOctets: 251, sentTime: 2120)
+        let next = DataLengths(
+            receivedOctets: receivedOctets, receivedTime: receivedTime, sentOctets: sentOctets,
+            sentTime: sentTime)
+        for (peer, isReported) in [(first, true), (next, isChange), (next, false), (first, isChange)] {
+            actions = []
+            lengths.receive(peer, isRequest: false, central, &actions)
+            #expect(actions.isEmpty != isReported)
+        }
+    }
+
     @Test(arguments: [
         (26, 328, false), (27, 328, true), (251, 17040, true), (252, 17040, false), (27, 327, false),
     ])
