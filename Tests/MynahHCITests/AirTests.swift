@@ -296,6 +296,34 @@ import Testing
         #expect((9000...10_100).contains(heard.count))
     }
 
+    /// Undirected and directed advertising.
+    @Test(arguments: ["00", "04"])
+    func `both sides of a connection report the same resolvable addresses`(type: String) throws {
+        var rig = AirRig()
+        let (central, peripheral) = (rig.join(1), rig.join(2))
+        let keys = ["5A", "C3"].map { String(repeating: $0, count: 16) }
+        for (station, hex) in [
+            (central, "00 0200000000C0 \(keys[1]) \(keys[0])"),
+            (peripheral, "00 0100000000C0 \(keys[0]) \(keys[1])"),
+        ] {
+            #expect(rig.ask(.leAddDeviceToResolvingList, hex, station) == .success)
+            #expect(rig.ask(.leSetAddressResolutionEnable, "01", station) == .success)
+        }
+        rig.send(.leSetAdvertisingParameters, "A000 A000 \(type) 02 00 0100000000C0 07 00", peripheral)
+        rig.send(.leSetAdvertisingEnable, "01", peripheral)
+        rig.send(
+            .leCreateConnection, "1000 1000 00 02 0200000000C0 02 1800 1800 0000 4800 0000 0000", central)
+        rig.pass(milliseconds: 300)
+        // The local and the peer's address in LE Enhanced Connection Complete.
+        let ends = try [central, peripheral].map { station in
+            let packets = rig.take(station).map(\.bytes)
+            let event = try #require(packets.first { $0.starts(with: [4, 0x3E, 31, 0x0A, 0]) })
+            return [Array(event[15..<21]), Array(event[21..<27])]
+        }
+        #expect(ends[0] == ends[1].reversed())
+        #expect(ends[0].allSatisfy { $0[5] >> 6 == 0b01 } && ends[0][0] != ends[0][1])
+    }
+
     @Test func `a resolvable address is told by its identity`() throws {
         var rig = AirRig()
         let scanner = rig.join(1)

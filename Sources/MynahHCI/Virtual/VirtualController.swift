@@ -132,7 +132,7 @@ package struct VirtualController: Sendable {
             rssi: rssi, at: now)
         guard let endpoints else { return }
         let connect = AirConnect(
-            initiator: match.initiator, advertiser: advertisement.address,
+            initiator: match.own, advertiser: advertisement.address,
             identifier: advertisement.identifier, access: access, parameters: match.parameters)
         outbox.transmit(.connect(connect), to: station)
         report(endpoints, match.parameters)

@@ -36,8 +36,8 @@ import Testing
         #expect(match(3) == nil && match(2, [.legacy]) == nil)
         #expect(match(2, target: AirRig.address(7)) == nil)
         let expected = Initiator.Match(
-            own: AirRig.address(1), initiator: AirRig.address(1),
-            parameters: LEConnection.Parameters(interval: 24, latency: 0, timeout: 72))
+            own: AirRig.address(1), parameters: LEConnection.Parameters(interval: 24, latency: 0, timeout: 72)
+        )
         #expect(match(2, target: AirRig.address(1)) == expected)
         #expect(!initiator.isOn && match(2) == nil)
     }

@@ -9,9 +9,12 @@ struct DataLengthProcedure: Sendable {
 
     /// The lengths that this side can receive and wants to send.
     private var own: DataLengths
-    private var sentOctets = Self.shortest.octets
+    /// The lengths that are used in both directions.
+    private var used = DataLengths(
+        receivedOctets: Self.shortest.octets, receivedTime: Self.shortest.time,
+        sentOctets: Self.shortest.octets, sentTime: Self.shortest.time)
     /// The largest number of bytes in a PDU of the peer.
-    private(set) var receivedOctets = Self.shortest.octets
+    var receivedOctets: UInt16 { used.receivedOctets }
 
     init(sentOctets: UInt16, sentTime: UInt16) {
         own = DataLengths(
@@ -38,23 +41,24 @@ struct DataLengthProcedure: Sendable {
 
     /// Handles the lengths that the peer can receive and wants to send.
     ///
-    /// A request is answered, and a change is reported.
+    /// A request is answered, and a change of a length or a time is reported (Vol 4, Part E, 7.7.65.7).
     mutating func receive(
         _ lengths: DataLengths, isRequest: Bool, _ endpoints: ConnectionEndpoints,
         _ actions: inout [ConnectionAction]
     ) {
         if isRequest { actions.append(.send(.lengthResponse(own))) }
-        let sent = max(Self.shortest.octets, min(own.sentOctets, lengths.receivedOctets))
-        let received = max(Self.shortest.octets, min(own.receivedOctets, lengths.sentOctets))
-        guard sent != sentOctets || received != receivedOctets else { return }
-        sentOctets = sent
-        receivedOctets = received
+        let next = DataLengths(
+            receivedOctets: max(Self.shortest.octets, min(own.receivedOctets, lengths.sentOctets)),
+            receivedTime: max(Self.shortest.time, min(own.receivedTime, lengths.sentTime)),
+            sentOctets: max(Self.shortest.octets, min(own.sentOctets, lengths.receivedOctets)),
+            sentTime: max(Self.shortest.time, min(own.sentTime, lengths.receivedTime)))
+        guard next != used else { return }
+        used = next
         var writer = ByteWriter()
         writer.write(endpoints.handle)
-        writer.write(sent)
-        writer.write(max(Self.shortest.time, min(own.sentTime, lengths.receivedTime)))
-        writer.write(received)
-        writer.write(max(Self.shortest.time, min(own.receivedTime, lengths.sentTime)))
+        for value in [used.sentOctets, used.sentTime, used.receivedOctets, used.receivedTime] {
+            writer.write(value)
+        }
         actions.append(.reportLE(HCIEvent.LESubevent.dataLengthChange, writer.bytes))
     }
 }

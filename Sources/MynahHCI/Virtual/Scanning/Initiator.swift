@@ -13,11 +13,8 @@ struct Initiator: Sendable {
 
     /// The data for a connection request to the advertiser of a matching advertisement.
     struct Match: Hashable, Sendable {
-        /// The address of this controller for the new connection.
+        /// The controller's own address on the connection, which is also InitA in the connection request.
         var own: DeviceAddress
-        /// The initiator's address in the connection request, which repeats the target of directed
-        /// advertising.
-        var initiator: DeviceAddress
         var parameters: LEConnection.Parameters
     }
 
@@ -108,13 +105,12 @@ struct Initiator: Sendable {
         let found = addresses.own(
             wanted.ownType, peer: identity.address, randomAddress: addresses.randomAddress, at: now, &random)
         guard let own = found, !connections.hasConnection(own, with: identity) else { return nil }
-        var initiator = own
+        // InitA is never TargetA, which the advertiser may have generated (Vol 6, Part B, 6.4).
         if let target = advertisement.target {
             guard addresses.resolving.isLocal(target, own: own) else { return nil }
-            if target.kind == .random { initiator = target }
         }
         request = nil
-        return Match(own: own, initiator: initiator, parameters: wanted.parameters)
+        return Match(own: own, parameters: wanted.parameters)
     }
 }
 
