@@ -299,7 +299,7 @@ import Testing
             rig.phoneSink.reports.contains { $0.periodicInterval == .milliseconds(10) }
         }
         #expect(!rig.phoneSink.reports.contains { $0.isPeriodic })
-        options.synchronizes = true
+        options.synchronization = .required
         try await rig.phone.scan(options)
         func hears(_ byte: UInt8) -> Bool {
             rig.phoneSink.reports.contains {
@@ -324,7 +324,7 @@ import Testing
         let radio = HostRadio(transport: air.transport(configuration))
         _ = try await radio.start(DeviceIdentity(name: "Old"), sink: HostSink())
         var options = ScanOptions()
-        options.synchronizes = true
+        options.synchronization = .required
         let wanted = options
         let error = await #expect(throws: RadioError.self) { try await radio.scan(wanted) }
         #expect(error?.code == .unsupported)
