@@ -293,6 +293,9 @@ import Testing
         let report = try await device.advertise(advertisement)
         #expect(report.periodic?.data == structures(1).bytes)
         #expect(report.periodic?.interval == .milliseconds(10) ... .milliseconds(10))
+        let sent = await device.session.advertiser.sent.first
+        #expect(sent?.train == .init(interval: .milliseconds(10), dataLength: 600))
+        #expect(sent?.extended == Advertisement.Extended() && sent?.isAnswered == false)
         var options = ScanOptions(allowsDuplicates: true)
         try await rig.phone.scan(options)
         try await until("its interval is heard") {
