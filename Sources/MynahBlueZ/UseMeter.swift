@@ -33,7 +33,13 @@ struct UseMeter {
     mutating func note(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
         var activity = RadioMeter.Activity()
         activity.advertising = ([report] + report.otherSets).filter(\.isOn).compactMap { set in
-            set.interval.map { .init(interval: $0.lowerBound, dataLength: set.data.count) }
+            set.interval.map {
+                var sent = RadioMeter.Activity.Advertising(
+                    interval: $0.lowerBound, dataLength: set.data.count)
+                sent.extended = set.extended
+                sent.isAnswered = set.isConnectable || set.isScannable
+                return sent
+            }
         }
         meter.setActivity(activity, at: now)
         return report

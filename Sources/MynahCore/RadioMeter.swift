@@ -1,4 +1,4 @@
-/// The airtime of packets on LE 1M (Core Specification, Vol 6, Part B, 2.1), in microseconds.
+/// The airtime of packets (Core Specification, Vol 6, Part B, 2.1 and 2.2), in microseconds.
 package enum PacketTime {
     /// The time between two packets of one event, T_IFS (Vol 6, Part B, 4.1.1).
     static let interFrameSpace = 150
@@ -14,6 +14,65 @@ package enum PacketTime {
     static func advertisingEvent(dataLength: Int) -> Int {
         // The advertiser's address is before the data (2.3.1).
         3 * (emptyPDU + 8 * (6 + dataLength) + interFrameSpace)
+    }
+
+    /// The longest payload of an advertising PDU, in bytes (2.3.4).
+    private static let longestPayload = 255
+    /// The lengths of fields of the extended header, with the byte of its flags (2.3.4).
+    private enum FieldLength {
+        static let flags = 1
+        static let address = 6
+        static let dataInfo = 2
+        static let pointer = 3
+        static let syncInfo = 18
+    }
+
+    /// Returns the airtime of an event of extended advertising.
+    ///
+    /// This is ADV_EXT_IND on each of three channels, then AUX_ADV_IND and its chain, and one T_IFS if
+    /// others may answer.
+    static func extendedEvent(
+        dataLength: Int, _ phys: Advertisement.Extended, isAnswered: Bool, hasTrain: Bool
+    ) -> Int {
+        let announcement = 1 + FieldLength.flags + FieldLength.dataInfo + FieldLength.pointer
+        let header =
+            FieldLength.flags + FieldLength.address + FieldLength.dataInfo
+            + (hasTrain ? FieldLength.syncInfo : 0)
+        return 3 * advertisingPDU(announcement, phys.isPrimaryCoded ? .coded : .le1M)
+            + chain(
+                dataLength, header: header, next: FieldLength.flags + FieldLength.dataInfo, phys.secondaryPHY)
+            + (isAnswered ? interFrameSpace : 0)
+    }
+
+    /// Returns the airtime of a periodic advertising event: AUX_SYNC_IND and its chain, which nobody answers.
+    static func periodicEvent(dataLength: Int, _ phy: AdvertisingPHY) -> Int {
+        chain(dataLength, header: FieldLength.flags, next: FieldLength.flags, phy)
+    }
+
+    /// Returns the airtime of PDUs for data that may need several of them.
+    ///
+    /// `header` is the length of the first PDU's extended header, and `next` that of the others, without a
+    /// pointer to another PDU.
+    private static func chain(_ dataLength: Int, header: Int, next: Int, _ phy: AdvertisingPHY) -> Int {
+        var (rest, header, airtime) = (dataLength, header, 0)
+        while true {
+            let room = longestPayload - 1 - header
+            guard rest > room else { return airtime + advertisingPDU(1 + header + rest, phy) }
+            airtime += advertisingPDU(longestPayload, phy)
+            rest -= room - FieldLength.pointer
+            header = next
+        }
+    }
+
+    /// Returns the airtime of an advertising PDU with a payload of `length` bytes.
+    private static func advertisingPDU(_ length: Int, _ phy: AdvertisingPHY) -> Int {
+        switch phy {
+        case .le1M: emptyPDU + 8 * length
+        // The preamble has two bytes, and a byte takes 4 µs (2.1).
+        case .le2M: 4 * (2 + 4 + 2 + length + 3)
+        // The preamble, the access address, CI and TERM1; then a byte takes 64 µs with S=8, and TERM2 (2.2).
+        case .coded: 80 + 256 + 16 + 24 + 64 * (2 + length + 3) + 24
+        }
     }
 }
 
@@ -121,8 +180,35 @@ package struct RadioMeter: Sendable {
             package var interval: Duration
             /// The length of the advertising data, in bytes.
             package var dataLength: Int
+            /// The PHYs of extended advertising, or `nil` for legacy advertising.
+            package var extended: Advertisement.Extended?
+            /// Whether centrals or scanners can answer the PDU with the data of an extended set.
+            package var isAnswered = false
+            /// The periodic advertising of the set, or `nil` if it has none.
+            package var train: Train?
 
-            /// Makes an advertising set.
+            /// Makes an advertising set, by default of legacy advertising.
+            package init(interval: Duration, dataLength: Int) {
+                self.interval = interval
+                self.dataLength = dataLength
+            }
+
+            /// The airtime of an advertising event, in microseconds.
+            fileprivate var airtime: Int {
+                guard let extended else { return PacketTime.advertisingEvent(dataLength: dataLength) }
+                return PacketTime.extendedEvent(
+                    dataLength: dataLength, extended, isAnswered: isAnswered, hasTrain: train != nil)
+            }
+        }
+
+        /// A periodic advertising train.
+        package struct Train: Hashable, Sendable {
+            /// The interval, which has no random delay.
+            package var interval: Duration
+            /// The length of the periodic advertising data, in bytes.
+            package var dataLength: Int
+
+            /// Makes a train.
             package init(interval: Duration, dataLength: Int) {
                 self.interval = interval
                 self.dataLength = dataLength
@@ -185,9 +271,11 @@ package struct RadioMeter: Sendable {
         let elapsed = now - since
         for advertising in activity.advertising {
             let events = elapsed / (advertising.interval + Self.meanDelay)
-            let each = PacketTime.advertisingEvent(dataLength: advertising.dataLength)
             use.advertising.advertisingEvents += events
-            use.advertising.airtime += .microseconds(events * Double(each))
+            use.advertising.airtime += .microseconds(events * Double(advertising.airtime))
+            guard let train = advertising.train, let phys = advertising.extended else { continue }
+            let each = PacketTime.periodicEvent(dataLength: train.dataLength, phys.secondaryPHY)
+            use.advertising.airtime += .microseconds(elapsed / train.interval * Double(each))
         }
         use.scanning.scanning += elapsed * min(1, activity.scanning)
         use.initiating.scanning += elapsed * min(1, activity.initiating)

@@ -13,7 +13,16 @@ public struct ScanOptions: Hashable, Sendable {
     /// Only a central manager that scans for services uses this list; the radio reports every device.
     public var solicitedServiceUUIDs: [BluetoothUUID]
     /// Whether the radio also receives the periodic advertising of the devices that it hears.
-    package var synchronizes = false
+    package var synchronization = Synchronization.none
+
+    /// Whether a scan also receives periodic advertising.
+    package enum Synchronization: Int, Hashable, Sendable {
+        case none
+        /// Receives it if the controller can.
+        case ifSupported
+        /// Receives it, or fails if the controller cannot.
+        case required
+    }
 
     /// Makes the options of a scan; by default, the scan is active and continuous, and reports each device
     /// once.

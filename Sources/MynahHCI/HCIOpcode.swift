@@ -107,4 +107,6 @@ package struct HCIOpcode: Hashable, Sendable {
     package static let leSetPrivacyMode = HCIOpcode(group: 0x08, command: 0x04E)
     /// LE Set Periodic Advertising Receive Enable.
     package static let leSetPeriodicAdvertisingReceiveEnable = HCIOpcode(group: 0x08, command: 0x059)
+    /// LE Set Periodic Advertising Parameters [v2], which can also set subevents.
+    package static let leSetPeriodicAdvertisingParametersV2 = HCIOpcode(group: 0x08, command: 0x086)
 }

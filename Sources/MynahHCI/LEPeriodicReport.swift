@@ -9,6 +9,8 @@ package struct LEPeriodicSync: Hashable, Sendable {
     package var address: DeviceAddress
     /// The Advertising_SID.
     package var set: UInt8
+    /// The PHY of the train.
+    package var phy = AdvertisingPHY.le1M
     /// The periodic advertising interval, in units of 1.25 ms.
     package var interval: UInt16
 
@@ -19,10 +21,11 @@ package struct LEPeriodicSync: Hashable, Sendable {
 
     init?(_ reader: inout ByteReader) {
         guard let handle = reader.readUInt16(), let set = reader.readUInt8(), let kind = reader.readUInt8(),
-            let address = reader.readAddress(kind: kind), reader.readUInt8() != nil,
+            let address = reader.readAddress(kind: kind), let phy = reader.readUInt8(),
             let interval = reader.readUInt16(), reader.readUInt8() != nil
         else { return nil }
         self.init(handle: handle, address: address, set: set, interval: interval)
+        self.phy = AdvertisingPHY(rawValue: phy) ?? .le1M
     }
 }
 

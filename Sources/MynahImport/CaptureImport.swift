@@ -42,9 +42,10 @@ package enum CaptureImport {
             let (imported, warnings) = try ServerExport.profile(of: root)
             return result(of: imported, from: .file(source), recordingFile: nil, warnings: warnings + useless)
         }
-        let (device, read) = try device(wanted, in: bytes, keys)
+        let (device, notes, read) = try device(wanted, in: bytes, keys)
         // A name made from a connection's number is not a device name.
         var imported = ImportedProfile(device.device, fallback: device.address ?? "Imported device")
+        imported.notes += notes
         if case .remote(let address) = device.device.key, let count = read.unreadable[address] {
             imported.notes.append(
                 """
@@ -66,7 +67,7 @@ package enum CaptureImport {
         guard !XMLElement.isLikely(bytes) else {
             throw ImportProblem("an export of a server shows no phone; --phone takes a capture")
         }
-        let (device, read) = try device(wanted, in: bytes, keys)
+        let (device, _, read) = try device(wanted, in: bytes, keys)
         let name = device.name ?? device.address ?? "Imported device"
         let phone = try ImportedPhone(device.device, name: name)
         return app("App of " + name, warnings: read.warnings) { name in
@@ -84,12 +85,12 @@ package enum CaptureImport {
 
     private static func device(
         _ wanted: String?, in bytes: [UInt8], _ keys: LongTermKeys
-    ) throws(ImportProblem) -> (DeviceChoice.Candidate, CaptureReader.Outcome) {
+    ) throws(ImportProblem) -> (DeviceChoice.Candidate, notes: [String], CaptureReader.Outcome) {
         var analysis = CaptureAnalysis()
         let read = try withoutActuallyEscaping({ analysis.add($0) }) {
             receive throws(ImportProblem) in try CaptureReader.read(bytes, keys: keys, receive: receive)
         }
-        return (try choose(wanted, among: analysis.devices, read), read)
+        return (try choose(wanted, among: analysis.devices, read), analysis.notes, read)
     }
 
     /// Returns the device with the requested name.

@@ -43,7 +43,7 @@ package final class LiveCapture: Sendable {
     package func profile(
         of address: DeviceAddress, recordingFile: ((String) -> String)? = nil
     ) throws(ImportProblem) -> CaptureImport.Result {
-        let devices = analysis.withLock(\.devices)
+        let (devices, notes) = analysis.withLock { ($0.devices, $0.notes) }
         // A bonded device may be connected at an address other than the one it advertised with.
         let connected = devices.filter { $0.linkCount > 0 && $0.server.isDiscovered }
         let own = devices.filter { $0.key == .remote(address) }
@@ -54,7 +54,8 @@ package final class LiveCapture: Sendable {
         else { throw ImportProblem("the device \(address) was not heard") }
         // This host has scanned continuously, so few reports mean a long interval, and not missed events.
         device.advertising.needGaps(2)
-        let imported = ImportedProfile(device, fallback: address.description)
+        var imported = ImportedProfile(device, fallback: address.description)
+        imported.notes += notes
         return CaptureImport.result(
             of: imported, from: .device(address.description), recordingFile: recordingFile, warnings: [])
     }

@@ -42,6 +42,50 @@ import Testing
         #expect(Self.microseconds(use) == row.airtime)
     }
 
+    /// Extended advertising on LE 1M, on LE 2M and on LE Coded with S=8, for one event, and its train.
+    ///
+    /// ADV_EXT_IND has 7 bytes: header length, flags, 2 of ADI and 3 of AuxPtr. AUX_ADV_IND has 10 before the
+    /// data: header length, flags, 6 of AdvA and 2 of ADI; SyncInfo has 18 more (2.3.4). AUX_SYNC_IND has 2.
+    /// A PDU of n bytes takes 80 + 8 n µs on LE 1M, 4 × (11 + n) µs on LE 2M, and on LE Coded with S=8
+    /// 80 + 256 + 16 + 24 + 64 × (5 + n) + 24 = 720 + 64 n µs (2.1 and 2.2).
+    @Test(
+        arguments: [
+            // 3 × 136 + 80 + 8 × 30.
+            (
+                phy: AdvertisingPHY.le1M, isCoded: false, length: 20, isAnswered: false, train: nil,
+                airtime: 728
+            ),
+            // The same with one T_IFS.
+            (phy: .le1M, isCoded: false, length: 20, isAnswered: true, train: nil, airtime: 878),
+            // 3 × 136 + 4 × 41. Of 600 bytes, 242 and 248 are in two PDUs of 255, and 110 in one of 4 + 110.
+            (phy: .le2M, isCoded: false, length: 20, isAnswered: false, train: nil, airtime: 572),
+            (phy: .le2M, isCoded: false, length: 600, isAnswered: false, train: nil, airtime: 3036),
+            // 3 × (720 + 64 × 7) + 720 + 64 × 30.
+            (phy: .coded, isCoded: true, length: 20, isAnswered: false, train: nil, airtime: 6144),
+            // 3 × 136 + 80 + 8 × 48 with SyncInfo, and two train events of 80 + 8 × 12.
+            (phy: .le1M, isCoded: false, length: 20, isAnswered: false, train: 10, airtime: 872 + 2 * 176),
+            // 3 × 136 + 4 × (11 + 28), and two train events of 300 bytes: 250 in 255, and 2 + 50.
+            (
+                phy: .le2M, isCoded: false, length: 0, isAnswered: false, train: 300,
+                airtime: 564 + 2 * (4 * 266 + 4 * 63)
+            ),
+        ] as [(AdvertisingPHY, Bool, Int, Bool, Int?, Int)])
+    func `extended events and trains take the time of their PDUs on their PHYs`(
+        row: (phy: AdvertisingPHY, isCoded: Bool, length: Int, isAnswered: Bool, train: Int?, airtime: Int)
+    ) {
+        var meter = RadioMeter()
+        var set = RadioMeter.Activity.Advertising(interval: .milliseconds(95), dataLength: row.length)
+        set.extended = Advertisement.Extended()
+        set.extended?.secondaryPHY = row.phy
+        set.extended?.isPrimaryCoded = row.isCoded
+        set.isAnswered = row.isAnswered
+        set.train = row.train.map { .init(interval: .milliseconds(50), dataLength: $0) }
+        meter.setActivity(Self.activity { $0.advertising = [set] }, at: .zero)
+        let use = meter.use(of: [], at: .milliseconds(100)).advertising
+        #expect(Int(use.advertisingEvents.rounded()) == 1)
+        #expect(Self.microseconds(use) == row.airtime)
+    }
+
     @Test func `a scan counts its windows, and nothing after its end`() {
         var meter = RadioMeter()
         meter.setActivity(Self.activity { $0.scanning = 30.0 / 40 }, at: .zero)

@@ -293,13 +293,16 @@ import Testing
         let report = try await device.advertise(advertisement)
         #expect(report.periodic?.data == structures(1).bytes)
         #expect(report.periodic?.interval == .milliseconds(10) ... .milliseconds(10))
+        let sent = await device.session.advertiser.sent.first
+        #expect(sent?.train == .init(interval: .milliseconds(10), dataLength: 600))
+        #expect(sent?.extended == Advertisement.Extended() && sent?.isAnswered == false)
         var options = ScanOptions(allowsDuplicates: true)
         try await rig.phone.scan(options)
         try await until("its interval is heard") {
             rig.phoneSink.reports.contains { $0.periodicInterval == .milliseconds(10) }
         }
         #expect(!rig.phoneSink.reports.contains { $0.isPeriodic })
-        options.synchronizes = true
+        options.synchronization = .required
         try await rig.phone.scan(options)
         func hears(_ byte: UInt8) -> Bool {
             rig.phoneSink.reports.contains {
@@ -324,7 +327,7 @@ import Testing
         let radio = HostRadio(transport: air.transport(configuration))
         _ = try await radio.start(DeviceIdentity(name: "Old"), sink: HostSink())
         var options = ScanOptions()
-        options.synchronizes = true
+        options.synchronization = .required
         let wanted = options
         let error = await #expect(throws: RadioError.self) { try await radio.scan(wanted) }
         #expect(error?.code == .unsupported)

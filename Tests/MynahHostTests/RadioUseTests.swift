@@ -212,7 +212,8 @@ import Testing
         try await connect(phone, 1)
         await peripheral.carryOut(.transition(.terminate))
         try await until("the system advertises for the app, or not") {
-            await device.session.advertiser.sent.first.map { UInt32($0.interval) } == row.interval
+            await device.session.advertiser.sent.first?.interval
+                == row.interval.map { .microseconds(625 * Int($0)) }
         }
         try await passMinute(of: 2)
         await peripheral.carryOut(.transition(.enterForeground))
@@ -220,7 +221,7 @@ import Testing
             await device.look { $0.server.database.hash } == hash
         }
         try await until("the app advertises in the foreground") {
-            await device.session.advertiser.sent.first?.interval == 48
+            await device.session.advertiser.sent.first?.interval == .milliseconds(30)
         }
         try await passMinute(of: 2)
         await central.stop()

@@ -55,13 +55,16 @@ struct AirScript {
     }
 
     /// A packet as it was heard; `side` is `nil` for advertising.
-    mutating func add(_ pdu: [UInt8], _ access: UInt32, _ side: AirPacket.Side? = nil, isRight: Bool = true) {
+    mutating func add(
+        _ pdu: [UInt8], _ access: UInt32, _ side: AirPacket.Side? = nil, isRight: Bool = true,
+        isAuxiliary: Bool = false
+    ) {
         time += 1000
         let packet = Self.littleEndian(access) + pdu + [0, 0, 0]
         switch format {
         case .bare: records.append((time, packet))
         case .withPseudoHeader:
-            let kind = side.map { $0 == .central ? 2 : 3 } ?? 0
+            let kind = side.map { $0 == .central ? 2 : 3 } ?? (isAuxiliary ? 1 : 0)
             let flags = UInt16(0x0401 | (isRight ? 0x0800 : 0) | kind << 7)
             records.append(
                 (
@@ -78,6 +81,26 @@ struct AirScript {
     mutating func advertise(_ data: String, type: UInt8 = 0) {
         let payload = address + (Hex.decode(data) ?? [])
         add([type | 0x40, UInt8(payload.count)] + payload, AirPacket.advertisingAccess)
+    }
+
+    /// The access address of the train.
+    static let train: UInt32 = 0x7146_55AA
+
+    /// AUX_ADV_IND of the set 3, with SyncInfo of a train each 100 ms if wanted.
+    mutating func advertiseExtended(_ data: [UInt8], hasTrain: Bool, mode: UInt8 = 0) {
+        var header = [UInt8(hasTrain ? 0x29 : 0x09)] + address + [0x34, 0x32]
+        if hasTrain {
+            header += (Hex.decode("0000 5000 FFFFFFFF1F") ?? []) + Self.littleEndian(Self.train)
+            header += Hex.decode("010203 0700") ?? []
+        }
+        let payload = [UInt8(header.count) | mode << 6] + header + data
+        add([0x47, UInt8(payload.count)] + payload, AirPacket.advertisingAccess, isAuxiliary: true)
+    }
+
+    /// AUX_SYNC_IND or AUX_CHAIN_IND of the train; `hasMore` says that another PDU follows.
+    mutating func sync(_ data: [UInt8], hasMore: Bool = false) {
+        let header: [UInt8] = hasMore ? [4, 0x10, 5, 10, 0] : [0]
+        add([0x07, UInt8(header.count + data.count)] + header + data, Self.train, isAuxiliary: true)
     }
 
     private var address: [UInt8] {

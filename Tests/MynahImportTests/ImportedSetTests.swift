@@ -175,6 +175,27 @@ import Testing
         #expect(text.contains("        every: 1 s\n"), "\(text)")
     }
 
+    @Test(arguments: [("020106 05FF", 1000), ("06FF3412 AB00", 400 * 86_400_000)] as [(String, Int64)])
+    func `changes that a profile cannot repeat are a comment`(start: String, pause: Int64) throws {
+        var script = HCIScript()
+        for number in 0..<4 {
+            // The end of the first one is no AD structure, and the second one changes once in 400 days.
+            script.advert(start + "0\(number)")
+            script.wait(pause)
+        }
+        let text = try Self.profile(script)
+        #expect(text.contains("# The advertising data changed; ") && !text.contains("every:"), "\(text)")
+    }
+
+    @Test func `the time between changes is that of all changes, without the first one`() throws {
+        var script = HCIScript()
+        for number in 0..<24 {
+            script.advert("06FF3412 AB" + Hex.encode([0, UInt8((number + 1) / 2 % 4)]))
+            script.wait(500)
+        }
+        #expect(try Self.profile(script).contains("  every: 1 s\n"))
+    }
+
     @Test func `keys without an encrypted link are a warning`() throws {
         let keys = try LongTermKeys(Array("000102030405060708090A0B0C0D0E0F".utf8))
         let bytes = CaptureFormat.pcapng.bytes(HCIScript.strap().packets)

@@ -161,7 +161,8 @@ extension ScanOptions {
         var joined = window / interval >= other.window / other.interval ? self : other
         joined.isActive = isActive || other.isActive
         joined.allowsDuplicates = allowsDuplicates || other.allowsDuplicates
-        joined.synchronizes = synchronizes || other.synchronizes
+        let isOther = synchronization.rawValue < other.synchronization.rawValue
+        joined.synchronization = isOther ? other.synchronization : synchronization
         return joined
     }
 }

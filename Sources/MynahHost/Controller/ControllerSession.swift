@@ -452,7 +452,8 @@ struct ControllerSession: Sendable {
             issue(command, step.purpose, .scanner, now, &actions)
         }
         if !scanner.isBusy { actions.append(.settled(.scanner)) }
-        synchronizer.want(scanner.wanted?.synchronizes ?? false)
+        let synchronization = scanner.wanted?.synchronization ?? .none
+        synchronizer.want(synchronization != .none && profile.canSynchronize)
         if let step = synchronizer.next() {
             issue(HCICommand(step), step.purpose, .synchronizer, now, &actions)
         }

@@ -215,14 +215,24 @@ struct HostAdvertiser {
         if case .on = controller { return false }
         return true
     }
-    /// The advertising interval, in units of 0.625 ms, and the length of the data on the air.
+    /// The advertising on the air.
     ///
-    /// The value is `nil` if the controller does not advertise, or if they are unknown.
-    var sent: (interval: UInt16, dataLength: Int)? {
+    /// The value is `nil` if the controller does not advertise, or if it is unknown.
+    var sent: RadioMeter.Activity.Advertising? {
         guard case .on(let held) = controller, let parameters = held.parameters,
             let data = parameters.dataCapacity == nil ? [] : held.data.whole
         else { return nil }
-        return (parameters.interval.lowerBound, data.count)
+        // In units of 0.625 ms (Core Specification, Vol 4, Part E, 7.8.5).
+        var sent = RadioMeter.Activity.Advertising(
+            interval: .microseconds(625 * Int(parameters.interval.lowerBound)), dataLength: data.count)
+        sent.extended = parameters.extended
+        sent.isAnswered = parameters.isConnectable || parameters.isScannable
+        if held.isPeriodic, let interval = held.periodicInterval?.lowerBound {
+            sent.train = .init(
+                interval: .microseconds(1250 * Int(interval)), dataLength: held.periodicData.whole?.count ?? 0
+            )
+        }
+        return sent
     }
     /// The report that `announce` stored for the current request, or `nil` if there is none.
     var announced: AdvertisingReport? { announcement?.report }

@@ -38,8 +38,8 @@ struct HostAdvertisingSets {
     var isBusy: Bool { machines.contains(where: \.isBusy) }
     /// Whether advertising is off for all sets, and no step waits for its answer.
     var isQuiet: Bool { machines.allSatisfy(\.isQuiet) }
-    /// The advertising interval, in units of 0.625 ms, and the data length of each set on the air.
-    var sent: [(interval: UInt16, dataLength: Int)] { machines.compactMap(\.sent) }
+    /// The advertising of each set on the air, as far as it is known.
+    var sent: [RadioMeter.Activity.Advertising] { machines.compactMap(\.sent) }
     /// The combined report of the sets for which `announce` stored one, or `nil` if there is none.
     var announced: AdvertisingReport? {
         // In the order of the request, which may differ from that of the handles.

@@ -29,10 +29,7 @@ extension ControllerSession {
     /// The controller's current advertising, scanning and initiating.
     fileprivate var activity: RadioMeter.Activity {
         var activity = RadioMeter.Activity()
-        activity.advertising = advertiser.sent.map {
-            // In units of 0.625 ms (Core Specification, Vol 4, Part E, 7.8.5).
-            .init(interval: .microseconds(625 * Int($0.interval)), dataLength: $0.dataLength)
-        }
+        activity.advertising = advertiser.sent
         if let scan = scanner.scanning {
             activity.scanning = scan.interval > .zero ? scan.window / scan.interval : 1
         }

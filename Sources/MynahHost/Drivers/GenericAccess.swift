@@ -91,7 +91,7 @@ final class GenericAccess {
     /// Starts a scan, or changes the options of the current one.
     func scan(_ options: ScanOptions) async throws(RadioError) {
         guard controller.isRunning else { throw controller.unavailable() }
-        guard !options.synchronizes || controller.session.profile.canSynchronize else {
+        guard options.synchronization != .required || controller.session.profile.canSynchronize else {
             throw RadioError(
                 .unsupported, "\(environment.options.controller) does not receive periodic advertising",
                 remedy: "scan without it, or use another controller")

@@ -30,6 +30,8 @@ struct AirPacket: Hashable {
     /// Whether the sniffer has decrypted the packet.
     var isDecrypted = false
 
+    /// Whether the sniffer recorded that this is an advertising PDU on a data channel.
+    var isAuxiliary = false
     /// The PHY of the packet, or `nil` if the capture does not record it.
     var phy: AdvertisingPHY?
 
@@ -39,7 +41,7 @@ struct AirPacket: Hashable {
     /// Parses a packet from a record, or returns `nil` if the record has no valid packet.
     init?(_ bytes: [UInt8], _ format: Format) {
         var reader = ByteReader(bytes)
-        var (isCoded, isAuxiliary) = (false, false)
+        var isCoded = false
         switch format {
         case .bare: break
         case .withPseudoHeader:
@@ -71,8 +73,6 @@ struct AirPacket: Hashable {
         }
         guard let access = reader.readUInt32() else { return nil }
         accessAddress = access
-        // Periodic advertising does not belong to a connection.
-        if isAuxiliary, access != Self.advertisingAccess { return nil }
         // The Coding Indicator.
         if isCoded { guard reader.readUInt8() != nil else { return nil } }
         guard let first = reader.readUInt8(), let length = reader.readUInt8(),

@@ -5,7 +5,8 @@ import MynahSupport
 /// Translates packets from the air to HCI packets: those that the central's controller would have sent to
 /// its host.
 struct AirTranslator {
-    private struct Access: Hashable {
+    /// An access address, which is unique for each interface of a capture.
+    struct Access: Hashable {
         var source: Int
         var accessAddress: UInt32
     }
@@ -14,6 +15,8 @@ struct AirTranslator {
     private struct Advertiser {
         var address: DeviceAddress
         var mode: UInt8
+        /// The interval of its periodic advertising, in units of 1.25 ms, or 0 if it has none.
+        var periodicInterval: UInt16 = 0
     }
 
     private let keys: LongTermKeys
@@ -23,6 +26,7 @@ struct AirTranslator {
     private var advertisers: [UInt16: Advertiser] = [:]
     /// The primary PHYs of the extended advertising sets, by the ADI (AdvDataInfo) of their PDUs.
     private var announcements: [UInt16: AdvertisingPHY] = [:]
+    private var trains = AirTrains()
     private var isAskedForResponse = false
     /// The number of encrypted packets that could not be decrypted, by peripheral.
     ///
@@ -40,9 +44,15 @@ struct AirTranslator {
 
     /// Returns the HCI packets that the controller would have sent for a packet from the air.
     mutating func take(_ packet: AirPacket, source: Int, time: Int64) -> [CapturedPacket] {
-        let packets =
-            packet.accessAddress == AirPacket.advertisingAccess
-            ? advertising(packet.pdu, packet.phy, source) : data(packet, source)
+        let access = Access(source: source, accessAddress: packet.accessAddress)
+        let packets: Packets
+        if packet.accessAddress == AirPacket.advertisingAccess {
+            packets = advertising(packet.pdu, packet.phy, source)
+        } else if packet.isAuxiliary || trains.contains(access) {
+            packets = trains.take(packet, source: source, at: time).map { ($0.packet, true) }
+        } else {
+            packets = data(packet, source)
+        }
         return packets.map { packet, isFromController in
             CapturedPacket(source: source, time: time, isFromController: isFromController, packet: packet)
         }
@@ -72,7 +82,7 @@ struct AirTranslator {
         case 5: return connection(pdu[0], &reader, source)
         case 7:
             defer { isAskedForResponse = false }
-            return extended(kind, phy, &reader)
+            return extended(kind, phy, &reader, source)
         default: return []
         }
     }
@@ -96,7 +106,7 @@ struct AirTranslator {
 
     /// Translates PDUs with the Common Extended Advertising Payload Format (2.3.4).
     private mutating func extended(
-        _ kind: UInt8, _ phy: AdvertisingPHY?, _ reader: inout ByteReader
+        _ kind: UInt8, _ phy: AdvertisingPHY?, _ reader: inout ByteReader, _ source: Int
     ) -> Packets {
         guard let first = reader.readUInt8(), let bytes = reader.readBytes(Int(first & 0x3F)) else {
             return []
@@ -110,10 +120,13 @@ struct AirTranslator {
         let identifier = flags & 0x08 != 0 ? header.readUInt16() : nil
         // On the primary channels, AuxPtr points to the data; here, it points to the rest of the data.
         let hasMore = flags & 0x10 != 0
+        if hasMore { _ = header.readBytes(3) }
+        let sync = flags & 0x20 != 0 ? AirTrains.SyncInfo(&header) : nil
         let data = reader.readRest()
         if let identifier {
             if let address, advertisers[identifier] != nil || advertisers.count < Self.limit {
-                advertisers[identifier] = Advertiser(address: address, mode: first >> 6)
+                advertisers[identifier] = Advertiser(
+                    address: address, mode: first >> 6, periodicInterval: sync?.interval ?? 0)
             }
         }
         if let identifier, let phy, hasMore, data.isEmpty,
@@ -122,22 +135,38 @@ struct AirTranslator {
             announcements[identifier] = phy
         }
         let known = identifier.flatMap { advertisers[$0] }
-        guard let from = address ?? known?.address, !data.isEmpty, data.count <= 229 else { return [] }
+        guard let from = address ?? known?.address else { return [] }
+        // An announcement on the primary channels has no data, and points to the PDU with the data.
+        guard !data.isEmpty || address != nil && !hasMore else { return [] }
         // A chained PDU does not repeat the advertising mode.
         let mode = address == nil ? known?.mode ?? 0 : first >> 6
-        let type = UInt16(isAskedForResponse && mode == 0 ? 0x0A : mode & 3) | (hasMore ? 0x20 : 0)
-        var event = ByteWriter()
-        event.write([0x0D, 1])
-        event.write(type)
-        event.write([from.kind == .random ? 1 : 0])
-        event.write(from)
-        let primary = identifier.flatMap { announcements[$0] } ?? .le1M
-        event.write([primary.rawValue, (phy ?? .le1M).rawValue])
-        event.write([UInt8(truncatingIfNeeded: (identifier ?? 0) >> 12), 0x7F, 0x7F, 0, 0, 0])
-        event.write([UInt8](repeating: 0, count: 6))
-        event.write([UInt8(data.count)] + data)
-        return [Self.event(HCIEvent.leMeta, event.bytes)]
+        var packets: Packets = []
+        let set = UInt8(truncatingIfNeeded: (identifier ?? 0) >> 12)
+        if let sync, let event = trains.add(sync, of: from, set, phy ?? .le1M, source: source) {
+            packets.append((event.packet, true))
+        }
+        var rest = data[...]
+        repeat {
+            let piece = rest.prefix(Self.longestReport)
+            rest = rest.dropFirst(piece.count)
+            let more: UInt16 = hasMore || !rest.isEmpty ? 0x20 : 0
+            var event = ByteWriter()
+            event.write([0x0D, 1])
+            event.write(UInt16(isAskedForResponse && mode == 0 ? 0x0A : mode & 3) | more)
+            event.write([from.kind == .random ? 1 : 0])
+            event.write(from)
+            let primary = identifier.flatMap { announcements[$0] } ?? .le1M
+            event.write([primary.rawValue, (phy ?? .le1M).rawValue, set, 0x7F, 0x7F])
+            event.write(sync?.interval ?? known?.periodicInterval ?? 0)
+            event.write([UInt8](repeating: 0, count: 7))
+            event.write([UInt8(piece.count)] + piece)
+            packets.append(Self.event(HCIEvent.leMeta, event.bytes))
+        } while !rest.isEmpty
+        return packets
     }
+
+    /// The longest data in one LE Extended Advertising Report, in bytes (Vol 4, Part E, 7.7.65.13).
+    private static let longestReport = 229
 
     // MARK: Connections
 

@@ -71,6 +71,7 @@ struct CaptureAnalysis {
     private var linkCount = 0
     private var hosts: [Int: HostAdvertising] = [:]
     private var assemblers: [Int: ReportAssembler] = [:]
+    private var trains = ReceivedTrains()
     private var found: [ObservedDevice.Key: ObservedDevice] = [:]
     /// The order in which devices were found.
     private var order: [ObservedDevice.Key] = []
@@ -94,6 +95,18 @@ struct CaptureAnalysis {
         }
     }
 
+    /// Notes about what was observed of no device, as sentences without a full stop.
+    var notes: [String] {
+        guard trains.strayCount > 0 else { return [] }
+        let reports = trains.strayCount.counting("report")
+        return [
+            """
+            \(reports) of periodic advertising \(trains.strayCount == 1 ? "is" : "are") left out: the capture \
+            does not show which device sent \(trains.strayCount == 1 ? "it" : "them")
+            """
+        ]
+    }
+
     /// Returns the warnings since the last call, as sentences without a full stop.
     mutating func takeWarnings() -> [String] {
         defer { warnings = [] }
@@ -104,7 +117,7 @@ struct CaptureAnalysis {
         let packet = captured.packet
         switch packet.type {
         case .command:
-            if let command = HCICommand(packet.body) { note(command, captured.source) }
+            if let command = HCICommand(packet.body) { note(command, captured.source, captured.time) }
         case .event:
             if let event = HCIEvent(packet.body) { note(event, captured.source, captured.time) }
         case .aclData: takeData(captured)
@@ -121,19 +134,22 @@ struct CaptureAnalysis {
 
     // MARK: Commands and events
 
-    private mutating func note(_ command: HCICommand, _ source: Int) {
+    private mutating func note(_ command: HCICommand, _ source: Int, _ time: Int64) {
         switch command.opcode {
         // A reset ends all links of the host.
         case .reset:
             for key in Array(links.keys) where key.source == source { links[key] = nil }
             hosts[source] = nil
             assemblers[source] = nil
+            trains.reset(source)
         case .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData,
             .leSetAdvertisingEnable, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
-            .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable:
+            .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable,
+            .leSetPeriodicAdvertisingParameters, .leSetPeriodicAdvertisingParametersV2,
+            .leSetPeriodicAdvertisingData, .leSetPeriodicAdvertisingEnable:
             var host = hosts[source] ?? HostAdvertising()
             var advertising = found[.local(source: source)]?.advertising ?? ObservedSets()
-            host.apply(command, &advertising)
+            host.apply(command, at: time, &advertising)
             hosts[source] = host
             if !advertising.isEmpty {
                 change(.local(source: source)) { $0.advertising = advertising }
@@ -148,6 +164,8 @@ struct CaptureAnalysis {
         if event.code == HCIEvent.leMeta, event.parameters.first == 0x29 {
             event.parameters[0] = HCIEvent.LESubevent.enhancedConnectionComplete
         }
+        let isOfSubevent: Bool
+        (event, isOfSubevent) = ReceivedTrains.firstVersion(of: event)
         switch HCIEventContent(event) {
         case .connectionComplete(let status, let connection) where status == .success:
             if connection.role == .peripheral { hosts[source]?.legacyEnded() }
@@ -164,13 +182,29 @@ struct CaptureAnalysis {
             for report in reports {
                 // A fragmented report is complete with its last fragment.
                 let whole = assemblers[source, default: ReportAssembler()].add(report)
-                if let whole, report.progress == .complete { note(whole, time) }
+                if let whole { note(whole, isComplete: report.progress == .complete, time) }
+            }
+        case .periodicSyncEstablished(let status, let sync) where status == .success:
+            trains.begin(sync, source)
+            change(.remote(sync.address)) {
+                $0.advertising[.extended(identifier: sync.identifier)].noteTrain(sync)
+            }
+        case .periodicSyncLost(let handle): trains.end(handle, source)
+        case .periodicReport(let report):
+            guard let (sync, outcome) = trains.add(report, isOfSubevent: isOfSubevent, source) else { return }
+            change(.remote(sync.address)) { device in
+                let key = ObservedSets.Key.extended(identifier: sync.identifier)
+                switch outcome {
+                case .data(let data): device.advertising[key].train?.addData(data, at: time)
+                case .incomplete: device.advertising[key].train?.incompleteCount += 1
+                case .subevent: device.advertising[key].train?.subeventCount += 1
+                }
             }
         default: break
         }
     }
 
-    private mutating func note(_ report: ScanReport, _ time: Int64) {
+    private mutating func note(_ report: ScanReport, isComplete: Bool, _ time: Int64) {
         guard report.kind != .directed else {
             // Directed advertising alone makes no device.
             found[.remote(report.address)]?.advertising.directedCount += 1
@@ -178,13 +212,20 @@ struct CaptureAnalysis {
         }
         let key: ObservedSets.Key = report.isExtended ? .extended(identifier: report.set) : .legacy
         change(.remote(report.address)) { device in
-            if report.kind == .scanResponse {
-                device.advertising[key].addScanResponse(report.data, at: time)
-            } else {
-                device.advertising[key].note(report.kind, Self.extended(report))
-                device.advertising[key].hear(report.data, at: time)
+            if let interval = report.periodicInterval.map({ UInt16($0 / .microseconds(1250)) }) {
+                device.advertising[key].noteTrain(interval...interval)
             }
             device.advertising[key].identifier = report.set
+            if report.kind != .scanResponse {
+                device.advertising[key].note(report.kind, Self.extended(report))
+            }
+            if !isComplete {
+                device.advertising[key].incompleteCount += 1
+            } else if report.kind == .scanResponse {
+                device.advertising[key].addScanResponse(report.data, at: time)
+            } else {
+                device.advertising[key].hear(report.data, at: time)
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahHCI
 
 /// The advertising of one device, as far as the capture shows it.
 struct ObservedAdvertising: Hashable {
@@ -7,30 +8,37 @@ struct ObservedAdvertising: Hashable {
         struct Payload: Hashable {
             var bytes: [UInt8]
             var count: Int
-            /// The time of the payload's first report, in microseconds, or `nil` if it is not known.
-            var time: Int64?
         }
 
         private static let limit = 1000
+        private static let changeLimit = 10_000
         private(set) var list: [Payload] = []
         /// `true` if payloads were dropped because there were too many.
         private(set) var isCut = false
         private var places: [[UInt8]: Int] = [:]
+        private var last: Int?
+        /// The times of the first report and of those with another payload than the one before.
+        private var changes: [Int64] = []
 
         /// Adds a payload, and returns its index, or `nil` if there are too many.
         @discardableResult
-        mutating func add(_ bytes: [UInt8], at time: Int64? = nil) -> Int32? {
-            if let place = places[bytes] {
-                list[place].count += 1
-                return Int32(place)
-            }
+        mutating func add(_ bytes: [UInt8], at time: Int64) -> Int32? {
+            guard let place = place(of: bytes) else { return nil }
+            if place != last, changes.count < Self.changeLimit { changes.append(time) }
+            last = place
+            list[place].count += 1
+            return Int32(place)
+        }
+
+        private mutating func place(of bytes: [UInt8]) -> Int? {
+            if let place = places[bytes] { return place }
             guard list.count < Self.limit else {
                 isCut = true
                 return nil
             }
             places[bytes] = list.count
-            list.append(Payload(bytes: bytes, count: 1, time: time))
-            return Int32(list.count - 1)
+            list.append(Payload(bytes: bytes, count: 0))
+            return list.count - 1
         }
 
         /// The most frequent payload, or `nil` if there is none.
@@ -42,12 +50,16 @@ struct ObservedAdvertising: Hashable {
             }?.bytes
         }
 
-        /// The mean time between the first reports of successive payloads, or `nil` if it is not known.
+        /// The mean time between two changes, or `nil` if it is not known.
         var period: Duration? {
-            let times = list.compactMap(\.time)
-            guard times.count == list.count else { return nil }
-            let gaps = zip(times.dropFirst(), times).map { $0 - $1 }.filter { $0 > 0 }
-            return UsualTime.between(gaps).map { .milliseconds(max(20, ($0 + 500) / 1000)) }
+            var gaps = zip(changes.dropFirst(), changes).map { $0 &- $1 }.filter { $0 > 0 }
+            // The first payload may have been on the air before it was first heard.
+            if gaps.count > 2 { gaps.removeFirst() }
+            // A profile has times up to a year, and only a clock that was set makes them longer.
+            return UsualTime.between(gaps).flatMap { gap in
+                let period = Duration.milliseconds(max(20, (gap + 500) / 1000))
+                return period <= .seconds(366 * 86_400) ? period : nil
+            }
         }
     }
 
@@ -73,6 +85,10 @@ struct ObservedAdvertising: Hashable {
     private(set) var hasOtherPHYs = false
     /// The Advertising_SID of extended advertising, or `nil` if there is none.
     var identifier: UInt8?
+    /// The periodic advertising of the set, or `nil` if none was seen.
+    var train: ObservedTrain?
+    /// The number of reports whose data was not received completely.
+    var incompleteCount = 0
     private var hasKind = false
     /// The first reports, in the order in which they were heard.
     private(set) var heard: [Heard] = []
@@ -106,8 +122,10 @@ struct ObservedAdvertising: Hashable {
         return set
     }
 
-    /// `true` if no payload was reported.
-    var isEmpty: Bool { data.list.isEmpty && scanResponses.list.isEmpty }
+    /// `true` if nothing was reported.
+    var isEmpty: Bool { !hasAdvertisements && train == nil && incompleteCount == 0 }
+    /// Whether advertising data or a scan response was reported completely.
+    var hasAdvertisements: Bool { !data.list.isEmpty || !scanResponses.list.isEmpty }
     /// The most frequent advertising data.
     var usualData: [UInt8] { data.usual ?? [] }
     /// The most frequent scan response.
@@ -115,10 +133,10 @@ struct ObservedAdvertising: Hashable {
     /// Whether a scan response was reported, even an empty one.
     var hasScanResponse: Bool { !scanResponses.list.isEmpty }
 
-    mutating func addData(_ bytes: [UInt8]) { data.add(bytes) }
-    mutating func addScanResponse(_ bytes: [UInt8], at time: Int64? = nil) {
+    mutating func addData(_ bytes: [UInt8], at time: Int64) { data.add(bytes, at: time) }
+    mutating func addScanResponse(_ bytes: [UInt8], at time: Int64) {
         let index = scanResponses.add(bytes, at: time)
-        if let index, let time { note(Heard(time: time, payload: index, kind: .scanResponse)) }
+        if let index { note(Heard(time: time, payload: index, kind: .scanResponse)) }
     }
 
     /// Notes the kind and the PHYs of advertising events.
@@ -126,6 +144,24 @@ struct ObservedAdvertising: Hashable {
         hasOtherKinds = hasOtherKinds || hasKind && kind != self.kind
         hasOtherPHYs = hasOtherPHYs || hasKind && extended != self.extended
         (self.kind, self.extended, hasKind) = (kind, extended, true)
+    }
+
+    /// Notes the interval of the set's periodic advertising, in units of 1.25 ms.
+    mutating func noteTrain(_ interval: ClosedRange<UInt16>) {
+        train = train ?? ObservedTrain()
+        train?.note(interval)
+    }
+
+    /// Notes a train to which a host is synchronized.
+    ///
+    /// If the set's advertising was not heard, its kind and its PHY are those of its train.
+    mutating func noteTrain(_ sync: LEPeriodicSync) {
+        identifier = sync.identifier
+        noteTrain(sync.interval...sync.interval)
+        guard !hasKind else { return }
+        kind = .nonConnectable
+        extended = extended ?? Advertisement.Extended()
+        extended?.secondaryPHY = sync.phy
     }
 
     private mutating func note(_ report: Heard) {
@@ -176,4 +212,9 @@ struct ObservedAdvertising: Hashable {
         500_000, 546_250, 760_000, 852_500, 1_000_000, 1_022_500, 1_285_000, 2_000_000, 2_500_000, 5_000_000,
         10_000_000,
     ]
+}
+
+extension LEPeriodicSync {
+    /// The Advertising_SID, or `nil` if it is not valid.
+    var identifier: UInt8? { self.set <= 0x0F ? self.set : nil }
 }

@@ -59,7 +59,63 @@ extension ImportedAdvertising {
             notes.append("\(kinds); this is what they were at last")
         }
         if observed.hasOtherPHYs { notes.append("its PHYs changed; these are the last") }
+        if observed.incompleteCount > 0 {
+            let count = observed.incompleteCount
+            notes.append(
+                """
+                \(count.counting("advertisement")) \(count == 1 ? "was" : "were") received only in part, and \
+                \(count == 1 ? "is" : "are") left out
+                """)
+        }
+        if let train = observed.train { addTrain(train, isHeard: observed.hasAdvertisements, appearance) }
         addChanges(observed)
+    }
+
+    // MARK: Periodic advertising
+
+    /// Adds the periodic advertising of the set, if a set of this kind can have it.
+    private mutating func addTrain(_ train: ObservedTrain, isHeard: Bool, _ appearance: UInt16?) {
+        if !isHeard { notes.append("only the periodic advertising of this set was seen") }
+        if train.incompleteCount > 0 {
+            let count = train.incompleteCount
+            notes.append(
+                """
+                \(count.counting("periodic advertising event")) \(count == 1 ? "was" : "were") received only in \
+                part, and \(count == 1 ? "is" : "are") left out
+                """)
+        }
+        if train.subeventCount > 0 {
+            notes.append("its periodic advertising has subevents (PAwR), which are left out")
+        }
+        guard advertisement.extended != nil, !advertisement.isConnectable, !advertisement.isScannable else {
+            let data = train.data.usual.map { ": " + ($0.isEmpty ? "no data" : Hex.encode($0)) } ?? ""
+            notes.append(
+                "its periodic advertising is left out, because the set is connectable or scannable\(data)")
+            return
+        }
+        let room = ExactAdvertisement.extendedCapacity
+        let payload = ObservedPayload(
+            train.data.usual ?? [], AdvertisingPayload.periodic.rawValue, room: room)
+        notes += payload.notes
+        var periodic = Advertisement.Periodic()
+        periodic.contents = payload.contents(advertising: appearance)
+        var alone = Advertisement()
+        (alone.isConnectable, alone.isScannable, alone.extended) = (false, false, advertisement.extended)
+        alone.periodic = periodic
+        if (try? AccessoryAdvertising.compose(alone))?.periodic != payload.structures {
+            periodic.contents = payload.raw
+        }
+        if let interval = train.interval {
+            let unit = Duration.microseconds(1250)
+            periodic.interval = unit * Int(interval.lowerBound)...unit * Int(interval.upperBound)
+        } else {
+            notes.append("the interval of its periodic advertising is not known")
+        }
+        if train.hasOtherIntervals {
+            notes.append("the interval of its periodic advertising changed; this is the first")
+        }
+        if train.data.list.isEmpty { notes.append("its periodic advertising data was not seen") }
+        advertisement.periodic = periodic
     }
 
     /// Adds a note if the observed Advertising SID differs from the one that the set gets from its place in
@@ -131,28 +187,37 @@ extension ImportedAdvertising {
     ///
     /// Every other change of the advertising is described in a note.
     private mutating func addChanges(_ observed: ObservedAdvertising) {
-        let payloads = [
-            (observed.data, AdvertisingPayload.data),
-            (observed.scanResponses, AdvertisingPayload.scanResponse),
+        var payloads = [
+            (observed.data, AdvertisingPayload.data, advertisement.data, room: observed.room),
+            (observed.scanResponses, .scanResponse, advertisement.scanResponse, room: observed.room),
         ]
-        for (seen, payload) in payloads where seen.list.count > 1 {
+        if let train = observed.train?.data, let periodic = advertisement.periodic {
+            payloads.append(
+                (train, .periodic, periodic.contents, room: ExactAdvertisement.extendedCapacity))
+        }
+        var periods: [(payload: AdvertisingPayload, period: Duration)] = []
+        for (seen, payload, written, room) in payloads where seen.list.count > 1 {
             let contents = seen.list.map { [ADStructure].decode($0.bytes).structures }
             let period = seen.period
             // Two contents may just be two states of the device.
-            guard contents.count > 2, contents.allSatisfy({ $0.bytes.count <= observed.room }),
-                let changed = Self.changedStructures(contents), let period,
-                (payload == .data ? advertisement.data : advertisement.scanResponse).raw.isEmpty,
-                let added = Self.values(at: changed, of: contents, in: payload)
+            guard contents.count > 2, contents.allSatisfy({ $0.bytes.count <= room }),
+                let changed = Self.changedStructures(contents), !changed.isEmpty, let period,
+                written.raw.isEmpty, let added = Self.values(at: changed, of: contents, in: payload)
             else {
-                let usual = payload == .data ? observed.usualData : observed.usualScanResponse
-                notes.append(Self.note(on: seen, usual, payload))
+                notes.append(Self.note(on: seen, seen.usual ?? [], payload))
                 continue
             }
             values += added
-            every = every.map { min($0, period) } ?? period
+            periods.append((payload, period))
             if seen.isCut {
                 notes.append("the \(payload.rawValue) had more contents; these are the first")
             }
+        }
+        guard let every = periods.map(\.period).min() else { return }
+        self.every = every
+        // A set has one time for all of its values.
+        for (payload, period) in periods where period > every * 1.25 {
+            notes.append("the \(payload.rawValue) changed more slowly, every \(period.text)")
         }
     }
 
@@ -167,7 +232,9 @@ extension ImportedAdvertising {
     /// Whether several payloads differ only in values that a profile can change.
     static func hasChangingValues(_ seen: ObservedAdvertising.Payloads) -> Bool {
         let contents = seen.list.map { [ADStructure].decode($0.bytes).structures }
-        guard contents.count > 2, let changed = changedStructures(contents) else { return false }
+        guard contents.count > 2, let changed = changedStructures(contents), !changed.isEmpty else {
+            return false
+        }
         return values(at: changed, of: contents, in: .data) != nil
     }
 

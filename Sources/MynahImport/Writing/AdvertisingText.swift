@@ -55,12 +55,32 @@ struct AdvertisingText {
         if let interval = content.interval { add(depth, "interval: \(ProfileText.milliseconds(interval))") }
         if let every = advertising.every { add(depth, "every: \(every.text)") }
         write(content.data, advertising.values.filter { $0.payload == .data }, at: depth)
-        guard content.scanResponse != Advertisement.Contents() else { return }
-        add(depth, "scanResponse:")
-        if let name = content.scanResponse.localName {
-            add(depth + 1, "localName: \(ProfileText.quoted(name))")
+        if content.scanResponse != Advertisement.Contents() {
+            let values = advertising.values.filter { $0.payload == .scanResponse }
+            write(content.scanResponse, values, called: "scanResponse", at: depth)
         }
-        write(content.scanResponse, advertising.values.filter { $0.payload == .scanResponse }, at: depth + 1)
+        guard let periodic = content.periodic else { return }
+        add(depth, "periodic:")
+        add(depth + 1, "interval: \(Self.words(periodic.interval))")
+        guard periodic.contents != Advertisement.Contents() else { return }
+        let values = advertising.values.filter { $0.payload == .periodic }
+        write(periodic.contents, values, called: "value", at: depth + 1)
+    }
+
+    /// Writes the contents of a payload that has a section of its own.
+    private mutating func write(
+        _ contents: Advertisement.Contents, _ values: [ImportedAdvertisedValue], called section: String,
+        at depth: Int
+    ) {
+        add(depth, "\(section):")
+        if let name = contents.localName { add(depth + 1, "localName: \(ProfileText.quoted(name))") }
+        write(contents, values, at: depth + 1)
+    }
+
+    private static func words(_ interval: ClosedRange<Duration>) -> String {
+        let shortest = ProfileText.milliseconds(interval.lowerBound)
+        guard interval.upperBound > interval.lowerBound else { return shortest }
+        return "{min: \(shortest), max: \(ProfileText.milliseconds(interval.upperBound))}"
     }
 
     private mutating func write(

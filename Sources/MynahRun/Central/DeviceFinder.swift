@@ -37,10 +37,13 @@ struct DeviceFinder: Sendable {
         defer { listen(nil) }
         var overdue = clock.timer(timeout) { continuation.yield(.overdue) }
         defer { overdue.cancel() }
-        try await manager.scanForPeripherals(options: ScanOptions(allowsDuplicates: reports > 0))
+        var options = ScanOptions(allowsDuplicates: reports > 0)
+        if reports > 0 { options.synchronization = .ifSupported }
+        try await manager.scanForPeripherals(options: options)
         var search = search
         var found: DeviceAddress?
         var missing = reports
+        var trains = AwaitedTrains(reports: reports)
         // The report with which the device was found counts too.
         var adverts = 1
         var isLate = false
@@ -48,16 +51,18 @@ struct DeviceFinder: Sendable {
             if let found {
                 switch step {
                 case .heard(let sighting) where sighting.report.address == found:
+                    trains.add(sighting.report)
+                    guard !sighting.report.isPeriodic else { break }
                     missing -= 1
                     if sighting.report.kind != .scanResponse { adverts += 1 }
                     if isLate, adverts >= Self.neededAdverts { missing = 0 }
                 case .overdue where !isLate && adverts < Self.neededAdverts:
                     isLate = true
                     overdue = clock.timer(Self.listeningLonger) { continuation.yield(.overdue) }
-                case .overdue: missing = 0
+                case .overdue: return await self.found(found, manager)
                 case .heard, .settled: continue
                 }
-                guard missing <= 0 else { continue }
+                guard missing <= 0, isLate || trains.areHeard else { continue }
                 return await self.found(found, manager)
             }
             switch search.advance(step) {
@@ -79,6 +84,24 @@ struct DeviceFinder: Sendable {
     private func found(_ address: DeviceAddress, _ manager: CentralManager) async -> Peripheral {
         await manager.stopScan()
         return await manager.peripheral(at: address)
+    }
+}
+
+/// The periodic advertising trains of a device whose data is still to be received.
+private struct AwaitedTrains {
+    /// The number of reports to collect of each train.
+    let reports: Int
+    /// The number of missing reports, by the identifier of the advertising set.
+    private var missing: [UInt8: Int] = [:]
+
+    init(reports: Int) { self.reports = reports }
+
+    /// Whether enough reports of all trains were received.
+    var areHeard: Bool { missing.values.allSatisfy { $0 <= 0 } }
+
+    mutating func add(_ report: ScanReport) {
+        guard let set = report.set, report.isPeriodic || report.periodicInterval != nil else { return }
+        missing[set, default: reports] -= report.isPeriodic ? 1 : 0
     }
 }
 

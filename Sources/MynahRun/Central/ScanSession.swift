@@ -56,7 +56,7 @@ package struct ScanSession: Sendable {
         ) { () async throws(RadioError) in
             try await manager.start()
             var options = ScanOptions(isActive: plan.isActive, allowsDuplicates: true)
-            options.synchronizes = plan.synchronizes
+            options.synchronization = plan.synchronizes ? .required : .none
             try await manager.scanForPeripherals(
                 withServices: plan.services.isEmpty ? nil : plan.services, options: options)
             hasListened.withLock { $0 = true }
