@@ -53,6 +53,11 @@ extension PublishedAttribute {
     /// Returns how to handle a request of a central.
     func verdict(on request: AttributeRequest, isAuthorized: Bool) -> Verdict {
         let offset = request.options.offset
+        // bluetoothd passes on every access to an attribute that has no permission at all, such as a
+        // characteristic that is only notified (check_permissions).
+        guard request.isRead ? isReadable : isWritable else {
+            return .refuse(request.isRead ? .readNotPermitted : .writeNotPermitted)
+        }
         let requirement = request.isRead ? permissions.read : permissions.write
         if requirement == .authorized, !isAuthorized { return .refuse(.insufficientAuthorization) }
         if request.isRead {

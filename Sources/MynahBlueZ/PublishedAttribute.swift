@@ -8,6 +8,8 @@ struct PublishedAttribute {
     /// The value with which the radio answers reads, or `nil` if the `RadioSink` answers them.
     var value: [UInt8]?
     let permissions: AttributePermissions
+    /// Whether the attribute has the property of reads, and one of writes.
+    let (isReadable, isWritable): (Bool, Bool)
     /// The longest value that may be written, in bytes.
     let maximumLength: Int
     /// The only way in which the attribute sends values: by notification or by indication.
@@ -24,6 +26,8 @@ struct PublishedAttribute {
         uuid = definition.uuid
         value = definition.value
         permissions = definition.permissions
+        isReadable = definition.properties.contains(.read)
+        isWritable = !definition.properties.isDisjoint(with: .anyWrite)
         maximumLength = definition.maximumLength
         delivery = definition.properties.delivery
         sends = !definition.properties.isDisjoint(with: .anyUpdate)
@@ -35,6 +39,8 @@ struct PublishedAttribute {
         uuid = definition.uuid
         value = definition.value
         permissions = definition.permissions
+        isReadable = definition.properties.contains(.read)
+        isWritable = definition.properties.contains(.write)
         maximumLength = definition.maximumLength
         delivery = nil
         (sends, isInPieces) = (false, false)

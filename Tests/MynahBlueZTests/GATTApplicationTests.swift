@@ -100,10 +100,11 @@ import Testing
 
     private func verdict(
         isRead: Bool, offset: Int = 0, count: Int = 0, preparesAuthorization: Bool = false,
-        isAuthorized: Bool = false, value: [UInt8]? = nil, requirement: SecurityRequirement = .open
+        isAuthorized: Bool = false, value: [UInt8]? = nil, requirement: SecurityRequirement = .open,
+        properties: CharacteristicProperties = [.read, .write]
     ) -> PublishedAttribute.Verdict {
         let definition = CharacteristicDefinition(
-            uuid: "2A39", properties: [.read, .write],
+            uuid: "2A39", properties: properties,
             permissions: .init(read: requirement, write: requirement), value: value, maximumLength: 4)
         let request = AttributeRequest(
             isRead: isRead,
@@ -123,6 +124,16 @@ import Testing
     @Test func `a write asks the sink unless it is too long`() {
         #expect(verdict(isRead: false, offset: 1, count: 3) == .askSink)
         #expect(verdict(isRead: false, offset: 2, count: 3) == .refuse(.invalidAttributeValueLength))
+    }
+
+    @Test func `a characteristic that is only notified is neither read nor written`() {
+        for properties in [CharacteristicProperties.notify, .indicate] {
+            #expect(verdict(isRead: true, value: [1], properties: properties) == .refuse(.readNotPermitted))
+            #expect(verdict(isRead: true, properties: properties) == .refuse(.readNotPermitted))
+            #expect(verdict(isRead: false, count: 1, properties: properties) == .refuse(.writeNotPermitted))
+        }
+        #expect(verdict(isRead: false, count: 1, properties: .writeWithoutResponse) == .askSink)
+        #expect(verdict(isRead: false, count: 1, properties: .read) == .refuse(.writeNotPermitted))
     }
 
     @Test func `an attribute with authorization is refused to other centrals`() {

@@ -14,7 +14,7 @@ from host import initramfs
 from host.system import LabError, System
 
 
-def boot(system: System, shares: dict[str, Path], results: Path, limit: float) -> int:
+def boot(system: System, shares: dict[str, Path], results: Path, limit: float, steady: bool = False) -> int:
     """Boots, passes on what the guest says, and gives the driver's exit status."""
     qemu = shutil.which("qemu-system-x86_64")
     if not qemu:
@@ -24,15 +24,22 @@ def boot(system: System, shares: dict[str, Path], results: Path, limit: float) -
     with tempfile.NamedTemporaryFile(prefix="mynah-lab-", suffix=".img") as archive:
         archive.write(initramfs.build(system, Path(__file__).parent.parent / "guest" / "init"))
         archive.flush()
-        command = arguments(qemu, system, shares, results, Path(archive.name))
+        command = arguments(qemu, system, shares, results, Path(archive.name), steady)
         return watch(command, results, limit)
 
 
-def arguments(qemu: str, system: System, shares: dict[str, Path], results: Path, archive: Path) -> list[str]:
+def arguments(
+    qemu: str, system: System, shares: dict[str, Path], results: Path, archive: Path, steady: bool
+) -> list[str]:
     # Pure emulation: KVM hangs on nested hosts, and a few minutes are short enough without it. A processor without AVX
     # and AES instructions takes a quarter less time: emulated one by one, they are slower than the code without them.
+    speed = ["-accel", "tcg,thread=multi", "-smp", "2"]
+    # The clock of the machine counts its instructions, at 250 million a second: a host that is busy with other work
+    # slows the clock as well, and no timeout of the guest is too short. Processors take turns then, so there is one.
+    if steady:
+        speed = ["-accel", "tcg,thread=single", "-icount", "shift=2,sleep=on", "-smp", "1"]
     command = [
-        qemu, "-accel", "tcg,thread=multi", "-machine", "q35", "-cpu", "qemu64", "-smp", "2", "-m", "1536",
+        qemu, *speed, "-machine", "q35", "-cpu", "qemu64", "-m", "1536",
         "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-net", "none",
         "-kernel", str(system.image), "-initrd", str(archive),
         "-append", "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off apparmor=0 nokaslr",

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from host import cache
 
-# Imports of the guest's driver. The phone is Bumble's, and dbus-fast plays the other applications on the bus.
-PYTHON_PACKAGES = ["bumble==0.0.236", "dbus-fast==2.44.3"]
+# Imports of the guest's driver. The phone is Bumble's, dbus-fast plays the other applications on the bus, and a program of
+# bleak is one.
+PYTHON_PACKAGES = ["bumble==0.0.236", "dbus-fast==5.2.0", "bleak==3.1.0"]
 TREE_PACKAGES = [
     "bluez", "dbus", "kmod", "libdbus-1-3", "libglib2.0-0t64", "libssl3t64", "libyaml-0-2", "linux-image-amd64", "python3",
 ]  # fmt: skip

@@ -51,11 +51,12 @@ class Adapter:
         self.sink = KernelSink(self.transport.sink.transport.get_extra_info("pipe").fileno())
         self.switch_on()
 
-    async def until_set_up(self, within: float = 30) -> None:
+    async def until_set_up(self, since: int = 0, within: float = 60) -> None:
         """Waits until the kernel has asked a new adapter for what it can, and leaves it off: then it can be taken whole.
 
-        A controller that answers late meanwhile, because the driver is busy, is one the kernel gives up."""
-        await self.air.signal.until(lambda: self.air.packets, "the kernel's first command", within)
+        A controller that answers late meanwhile, because the driver is busy, is one the kernel gives up. `since` is the
+        count of packets from before the adapter was there."""
+        await self.air.signal.until(lambda: len(self.air.packets) > since, "the kernel's first command", within)
         deadline = asyncio.get_running_loop().time() + within
         with socket.socket(socket.AF_BLUETOOTH, socket.SOCK_RAW, socket.BTPROTO_HCI) as control:
             # The kernel tells of the end of this in no event.

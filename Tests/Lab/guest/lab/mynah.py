@@ -11,6 +11,9 @@ from lab.events import Signal
 from lab.places import BINARY
 from lab.services import end
 
+# How long a program may take to start, in seconds, on a machine whose host has other work.
+PATIENCE = 90
+
 
 class Mynah:
     """One running device. Its events bring scenarios into step; what is judged is what the phone gets."""
@@ -35,12 +38,12 @@ class Mynah:
             command += ["--address", "identity"]
         await self.launch(command, user, environment)
         if ready:
-            await self.wait_for("ready")
+            await self.wait_for("ready", within=PATIENCE)
 
     async def open_air(self, *options: str) -> dict:
         """Plays no device: gives other hosts controllers on the virtual radio. Returns the event `ready`."""
         await self.launch([BINARY, "air", "--events", "json", *options])
-        return await self.wait_for("ready")
+        return await self.wait_for("ready", within=PATIENCE)
 
     async def launch(
         self, command: list[str], user: str | None = None, environment: dict[str, str] | None = None

@@ -11,10 +11,15 @@ from lab.air import Air
 from lab.capabilities import Capabilities
 from lab.mynah import Mynah
 from lab.phone import Characteristic, Phone, Refused
-from lab.places import CHECKOUT, WORK
+from lab.places import CHECKOUT, RESULTS, WORK
 from lab.services import Services
 
 PROFILES = CHECKOUT / "Tests" / "Lab" / "profiles"
+
+
+def order() -> dict:
+    """The order of the lab's program on the host."""
+    return json.loads((RESULTS / "order.json").read_text())
 
 
 class Skipped(Exception):

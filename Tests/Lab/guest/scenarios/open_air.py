@@ -1,129 +1,21 @@
 """The kernel and bluetoothd as the phone: `mynah air --vhci` makes an adapter, and `mynah run` plays beside it."""
 
 import asyncio
-import contextlib
+import json
 import os
-import re
 from pathlib import Path
 
+from lab import control
 from lab.adapter import adapters
-from lab.events import Signal
 from lab.mynah import Mynah
-from lab.places import BINARY, CHECKOUT, WORK
-from lab.scenario import Lab, expect, expect_that, scenario
-from lab.services import end
+from lab.open_air import ADDRESS, OpenAir, Tool, only_air, start_bluetoothd
+from lab.places import BINARY, CHECKOUT
+from lab.scenario import Lab, expect, expect_that, scenario, uuid
 
 HEART_RATE = CHECKOUT / "profiles" / "heart-rate.yaml"
-ADDRESS = "C0:DE:AA:00:00:01"
 NAME = "Mynah HRM"
-# Both ends of a link are on one slow machine: bluetoothd asks for links that bear that.
-PATIENT = """
-[LE]
-MinConnectionInterval=400
-MaxConnectionInterval=400
-ConnectionSupervisionTimeout=3200
-[Policy]
-AutoEnable=true
-"""
-# The colours and the prompt that bluetoothctl prints.
-DECORATION = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x01|\x02|\r|\[[^]]*\]# ")
-
-
-async def start_bluetoothd(lab: Lab) -> None:
-    configuration = WORK / "patient.conf"
-    configuration.write_text(PATIENT)
-    await lab.services.stop_bluetoothd()
-    await lab.services.start_bluetoothd("stock", "-f", str(configuration))
-    await lab.services.until_adapter()
-
-
-class Tool:
-    """A program of BlueZ, what it prints, and what is typed."""
-
-    def __init__(self, lab: Lab, name: str) -> None:
-        self.log = lab.results / f"{name}.log"
-        self.text = ""
-        self.signal = Signal()
-
-    async def start(self, *command: str) -> "Tool":
-        self.process = await asyncio.create_subprocess_exec(
-            *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-        )  # fmt: skip
-        self.reader = asyncio.create_task(self.read())
-        return self
-
-    async def read(self) -> None:
-        assert self.process.stdout is not None
-        while data := await self.process.stdout.read(65536):
-            with open(self.log, "ab") as log:
-                log.write(data)
-            self.text += DECORATION.sub("", data.decode(errors="replace"))
-            self.signal.happened()
-
-    async def type(self, line: str, answer: str | None = None, within: float = 60) -> str:
-        """Types a line, and waits for a text that matches the pattern after it."""
-        start = len(self.text)
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{line}\n".encode())
-        await self.process.stdin.drain()
-        return "" if answer is None else await self.until(answer, start, within)
-
-    async def until(self, pattern: str, start: int = 0, within: float = 60) -> str:
-        found = await self.signal.until(
-            lambda: re.search(pattern, self.text[start:]), f"{pattern!r} of {self.log.name}", within
-        )
-        return found[0]
-
-    async def stop(self) -> None:
-        await end(self.process)
-        await self.reader
-
-
-class OpenAir:
-    """`mynah air --vhci`, a device on the same air, and bluetoothctl and btmon for its adapter."""
-
-    def __init__(self, lab: Lab, profile: Path, *options: str) -> None:
-        self.lab, self.profile, self.options = lab, profile, options
-        self.air = Mynah("", lab.results)
-        self.device = Mynah("virtual", lab.results)
-
-    async def __aenter__(self) -> "OpenAir":
-        lab = self.lab
-        await start_bluetoothd(lab)
-        ready = await self.air.open_air("--vhci", "--address", ADDRESS)
-        (self.adapter,) = ready["adapters"]
-        expect_that(self.adapter in adapters(), f"{self.adapter} is among {adapters()}")
-        joined = await self.air.wait_for("host.joined")
-        expect((joined["host"], joined["address"], joined["place"]), (self.adapter, ADDRESS, "vhci"), "the host")
-        self.monitor = await Tool(lab, "btmon").start("btmon", "-i", self.adapter)
-        path = f"/org/bluez/{self.adapter}"
-        await lab.services.until(lambda objects: path in objects, f"{self.adapter} of bluetoothd", 60)
-        self.control = await Tool(lab, "bluetoothctl").start("bluetoothctl", *self.options)
-        await self.control.until("Agent registered")
-        await self.control.type(f"select {ADDRESS}")
-        await self.control.type("power on", "Changing power on succeeded")
-        await self.device.start(self.profile)
-        return self
-
-    async def __aexit__(self, *error) -> None:
-        for tool in (self.control, self.monitor):
-            with contextlib.suppress(ProcessLookupError):
-                await tool.stop()
-        await self.device.stop()
-        expect(await self.air.stop(), 0, "the exit status of mynah air")
-
-    async def find(self, name: str) -> str:
-        """Scans for the device, and returns its address."""
-        await self.control.type("scan le", rf"Device \S+ {name}")
-        found = re.search(rf"Device (\S+) {name}", self.control.text)
-        assert found is not None
-        await self.control.type("scan off", "Discovery stopped|Discovering: no")
-        return found[1]
-
-    def expect_no_errors(self) -> None:
-        """No command failed that the kernel sent while it brought the adapter up and used it."""
-        failures = re.findall(r"Status: (?!Success)[^\n]*|HCI Event: Hardware Error", self.monitor.text)
-        expect(failures, [], "the failures that btmon shows")
+LOCATION = "00002a38-0000-1000-8000-00805f9b34fb"
+MEASUREMENT = "00002a37-0000-1000-8000-00805f9b34fb"
 
 
 @scenario(daemon=None, fresh=True, limit=300, needs=("daemon",))
@@ -136,11 +28,11 @@ async def is_used(lab: Lab) -> None:
         await control.until("ServicesResolved: yes")
         await control.type(f"pair {address}", "Pairing successful", 90)
         await control.type("menu gatt")
-        await control.type("select-attribute 00002a38-0000-1000-8000-00805f9b34fb")
+        await air.select(LOCATION)
         await control.type("read", r"\b01 +\.")
-        await control.type("select-attribute 00002a37-0000-1000-8000-00805f9b34fb")
+        await air.select(MEASUREMENT)
         await control.type("notify on", "Notify started")
-        await control.until(r"CHG.*Value:|Value:", len(control.text))
+        await control.until(r"CHG.*Value:|Value:", control.mark)
         expect(len(air.device.all("paired")), 1, "pairings that the device reports")
         expect_that(air.device.all("subscribed"), "the device reports the subscription")
         await control.type("notify off", "Notify stopped")
@@ -153,6 +45,91 @@ async def is_used(lab: Lab) -> None:
         await control.type("power on", "Changing power on succeeded")
         expect(await air.find(NAME), address, "the address that is found again")
         air.expect_no_errors()
+
+
+async def just_works(air: OpenAir, mark: int) -> None:
+    """Nobody is asked."""
+
+
+async def device_shows(air: OpenAir, mark: int) -> None:
+    """The passkey that the device shows is typed on the phone."""
+    shown = await air.device.wait_for("pairing.passkey", within=90)
+    await air.control.until("Request passkey", mark)
+    await air.control.type(shown["passkey"])
+
+
+async def phone_shows(air: OpenAir, mark: int) -> None:
+    """The passkey that the phone shows is typed on the device."""
+    asked = await air.device.wait_for("pairing.passkey", within=90)
+    shown = (await air.control.until(r"Passkey: \d{6}", mark))[-6:]
+    _, device = control.held("Permissions")
+    await control.calmly(device.enter_passkey, shown, asked["central"])
+
+
+async def compared(air: OpenAir, mark: int) -> None:
+    """Both show the same number, and both say so."""
+    shown = await air.device.wait_for("pairing.passkey", within=90)
+    asked = await air.control.until(r"Confirm passkey \d{6}", mark)
+    expect(asked[-6:], shown["passkey"], "the number on the phone")
+    await air.control.type("yes")
+
+
+# The security of the device, the capability of bluetoothctl's agent, and what people do.
+WAYS = [
+    ("{io: noInputNoOutput}", "NoInputNoOutput", just_works),
+    ("{io: displayOnly}", "KeyboardOnly", device_shows),
+    ("{io: keyboardOnly}", "DisplayOnly", phone_shows),
+    ("{io: displayYesNo}", "DisplayYesNo", compared),
+]
+# Characteristics that are read, written and notified: with a Just Works bond, and with an authenticated one.
+ENCRYPTED, AUTHENTICATED = (0x0602, 0x0603, 0x0607), (0x0604, 0x0605, 0x0608)
+
+
+@scenario(daemon=None, fresh=True, limit=420, needs=("daemon",))
+async def pairs(lab: Lab) -> None:
+    """bluetoothctl pairs by Just Works, by a passkey of either side and by comparison, and then uses what needs it"""
+    async with only_air(lab), OpenAir(lab) as air:
+        for security, agent, people in WAYS:
+            profile = lab.variant("permissions.yaml", "pairs.yaml", "{io: noInputNoOutput}", security)
+            await air.play(profile, *control.OPTIONS)
+            await air.control.type("agent off", "Agent unregistered")
+            await air.control.type(f"agent {agent}", "Agent registered")
+            await pair(air, people)
+            await use(air, ENCRYPTED if people is just_works else AUTHENTICATED)
+            await air.device.stop()
+        air.expect_no_errors()
+
+
+async def pair(air: OpenAir, people) -> None:
+    address, mark = await air.find("Mynah Lab"), air.control.mark
+    await air.control.type(f"pair {address}")
+    await people(air, mark)
+    await air.control.until("Pairing successful", mark)
+    await air.control.until("ServicesResolved: yes", mark)
+    await air.device.wait_for("paired", within=90)
+
+
+async def use(air: OpenAir, numbers: tuple[int, int, int]) -> None:
+    """Reads, writes and subscribes, disconnects, and forgets the bond."""
+    control, (read, written, notified) = air.control, map(uuid, numbers)
+    await control.type("menu gatt")
+    await air.read(read, b"encrypted" if numbers is ENCRYPTED else b"authenticated")
+    await air.select(written)
+    await control.type('write "0x42 0x5a"', "Attempting to write")
+    write = await air.device.wait_for("write", within=90)
+    expect(write["value"], "425A", "value of the write")
+    await air.read(written, b"BZ")
+    await air.select(notified)
+    await control.type("notify on", "Notify started")
+    await control.until(b"told".hex(" "), control.mark)
+    await control.type("notify off", "Notify stopped")
+    await control.type("back")
+    await control.type(f"remove {address_of(air)}", "Device has been removed")
+    await air.device.wait_for("central.disconnected", within=90)
+
+
+def address_of(air: OpenAir) -> str:
+    return air.device.all("ready")[0]["address"]
 
 
 @scenario(daemon=None, fresh=True, limit=300, needs=("daemon",))
@@ -187,3 +164,47 @@ async def two_adapters(lab: Lab) -> None:
         os.rename("/dev/vhci-away", "/dev/vhci")
     expect_that("sudo modprobe hci_vhci" in missing.errors, f"the error names the module: {missing.errors}")
     expect_that("linux-modules-extra-" in missing.errors, f"the error names the package: {missing.errors}")
+
+
+async def run(*command: str) -> tuple[int, str]:
+    """The exit status of a command, and all that it prints."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    said, _ = await process.communicate()
+    return process.returncode or 0, said.decode(errors="replace")
+
+
+async def verdict() -> str:
+    """The finding of `mynah doctor` about the module."""
+    _, said = await run(BINARY, "doctor", "--radio", "virtual", "--format", "json")
+    (check,) = [each for each in json.loads(said)["checks"] if each["id"] == "vhci"]
+    return check["found"]
+
+
+@scenario(daemon=None, fresh=True, limit=300, needs=("daemon",))
+async def module_goes(lab: Lab) -> None:
+    """the module stays while mynah air uses it; removed, mynah air says what to load, and works when it is back"""
+    async with only_air(lab):
+        try:
+            air = Mynah("", lab.results)
+            ready = await air.open_air("--vhci")
+            status, said = await run("rmmod", "hci_vhci")
+            expect((status, "in use" in said), (1, True), f"rmmod beside mynah air, which said {said!r}")
+            expect(adapters(), ready["adapters"], "adapters after the refusal")
+            expect(air.running, True, "mynah air runs on")
+            expect(await air.stop(), 0, "the exit status of mynah air")
+            expect(await run("rmmod", "hci_vhci"), (0, ""), "rmmod")
+            expect(Path("/dev/vhci").exists(), False, "the device file")
+            missing = Mynah("", lab.results)
+            await missing.launch([BINARY, "air", "--vhci"])
+            expect(await missing.ended(60), 1, "the exit status without the module")
+            expect_that("module hci_vhci is not loaded" in missing.errors, f"the error names it: {missing.errors}")
+            expect_that("sudo modprobe hci_vhci" in missing.errors, f"the error says what to do: {missing.errors}")
+            without = await verdict()
+        finally:
+            expect(await run("modprobe", "hci_vhci"), (0, ""), "modprobe")
+        expect_that(await verdict() != without, f"the doctor's finding changes: {without}")
+        async with OpenAir(lab, HEART_RATE) as air:
+            await air.find(NAME)
+            air.expect_no_errors()
