@@ -26,7 +26,7 @@ import threading
 import warnings
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Callable, Iterator, Mapping, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Tuple, Union
 
 import pytest
 
@@ -34,6 +34,9 @@ from ._capture import Capture
 from .client import Client, Device, Problem
 from .phone import Phone
 from .process import Mynah, ServerEnded
+
+if TYPE_CHECKING:
+    from .bleak import DefaultBackend
 
 #: The client of a Mynah, and its capture.
 #:
@@ -284,6 +287,21 @@ def mynah(
         fixture = begun()
     yield fixture
     fixture._end()
+
+
+@pytest.fixture
+def mynah_bleak(mynah: Fixture, monkeypatch: pytest.MonkeyPatch) -> Iterator[DefaultBackend]:
+    """Makes the devices of the test those of bleak: a bleak program that nobody changed uses them."""
+    try:
+        from . import bleak
+    except ImportError as error:
+        pytest.fail(f"the fixture mynah_bleak needs bleak 3: pip install 'mynah[bleak]' ({error})", False)
+    if (clock := mynah.client.clock.name) != "real":
+        pytest.fail(f"bleak waits in real time, and the clock of this test is {clock}: give it clock=\"real\"", False)
+    monkeypatch.setenv("MYNAH_CONTROL", mynah.client.address)
+    with bleak.default_backend():
+        yield bleak.DefaultBackend(mynah.client)
+        bleak.adapters.use(None, {"name": "bleak"})
 
 
 @pytest.hookimpl(wrapper=True)
