@@ -20,7 +20,9 @@ import Testing
               value:
                 serviceData: {181A: 34 08}
                 manufacturerData:
-                  0x1234: {layout: [{number: uint8}], fields: {number: {generate: list, values: [1, 2, 3, 4]}}}
+                  0x1234:
+                    layout: [{number: uint8}]
+                    fields: {number: {generate: list, values: [1, 2, 3, 4]}}
           - name: long
             connectable: false
             localName: ""

@@ -117,7 +117,7 @@ import Testing
         #expect(text.contains("# Its Advertising_SID was 3, which is not kept"))
         #expect(
             text.contains(
-                "# 3 reports of periodic advertising are left out: the capture does not show which device sent"
+                "# 3 reports of periodic advertising are left out: the capture does not show which device"
             ))
     }
 
@@ -315,7 +315,7 @@ import Testing
         #expect(try Self.sets(text)[0].bytes.data.bytes == data)
         #expect(
             text.contains(
-                "# 1 report of periodic advertising is left out: the capture does not show which device sent it."
+                "1 report of periodic advertising is left out: the capture does not show which device sent it"
             ),
             "\(text)")
 

@@ -2,7 +2,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Follows the periodic advertising trains that a sniffer heard (Core Specification, Vol 6, Part B, 4.4.2.12).
+/// Follows the periodic advertising trains that a sniffer heard (Core Specification, Vol 6, Part B,
+/// 4.4.2.12).
 struct AirTrains {
     /// The SyncInfo field, with which a scanner finds a train (2.3.4.6).
     struct SyncInfo: Hashable {

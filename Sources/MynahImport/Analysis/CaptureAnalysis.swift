@@ -101,8 +101,8 @@ struct CaptureAnalysis {
         let reports = trains.strayCount.counting("report")
         return [
             """
-            \(reports) of periodic advertising \(trains.strayCount == 1 ? "is" : "are") left out: the capture \
-            does not show which device sent \(trains.strayCount == 1 ? "it" : "them")
+            \(reports) of periodic advertising \(trains.strayCount == 1 ? "is" : "are") left out: the \
+            capture does not show which device sent \(trains.strayCount == 1 ? "it" : "them")
             """
         ]
     }

@@ -80,8 +80,8 @@ extension ImportedAdvertising {
             let count = train.incompleteCount
             notes.append(
                 """
-                \(count.counting("periodic advertising event")) \(count == 1 ? "was" : "were") received only in \
-                part, and \(count == 1 ? "is" : "are") left out
+                \(count.counting("periodic advertising event")) \(count == 1 ? "was" : "were") received only \
+                in part, and \(count == 1 ? "is" : "are") left out
                 """)
         }
         if train.subeventCount > 0 {
