@@ -170,22 +170,6 @@ import Testing
                 .disconnectionComplete(.success, handle: handle, reason: .connectionFailedToBeEstablished)))
     }
 
-    @Test func `the central hears of encryption one interval before the peripheral's first packet`() {
-        var (rig, central, peripheral) = AirRig.linked()
-        let key = String(repeating: "A5", count: 16)
-        rig.send(.leEnableEncryption, "4000 0102030405060708 3412 \(key)", central)
-        rig.send(.leLongTermKeyRequestReply, "4000 \(key)", peripheral)
-        #expect(
-            rig.events(central).last == .encryptionChange(.success, handle: handle, isOn: true))
-        rig.send(ACLPacket(handle: handle, boundary: .first, data: [1]).packet, peripheral)
-        rig.pass(milliseconds: 29)
-        #expect(rig.take(central).isEmpty)
-        rig.pass(milliseconds: 1)
-        #expect(rig.take(central).compactMap { ACLPacket($0.body)?.data } == [[1]])
-        rig.send(ACLPacket(handle: handle, boundary: .first, data: [2]).packet, peripheral)
-        #expect(rig.take(central).compactMap { ACLPacket($0.body)?.data } == [[2]])
-    }
-
     @Test func `both sides with one key are encrypted, and again by another`() {
         var (rig, central, peripheral) = AirRig.linked()
         let key = String(repeating: "A5", count: 16)

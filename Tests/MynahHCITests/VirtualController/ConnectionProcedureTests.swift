@@ -285,33 +285,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func `packets of a peripheral wait for the connection event after encryption`(isAskedAgain: Bool) {
-        var (parts, encryption) = (self, EncryptionProcedure())
-        let packets = [1, 2].map { LinkPDU.data(isContinued: false, [$0]) }
-        let proof = EncryptionProcedure.proof(key, 5, 6)
-        parts.asked(&encryption)
-        encryption.hold(packets[0])
-        var end: Int64 = 10
-        for _ in 0..<(isAskedAgain ? 2 : 1) {
-            encryption.reply(key, own: 6, &parts.actions)
-            encryption.receive(
-                .encryptionProof(proof), on: peripheral, takesRequest: true, at: .milliseconds(end),
-                &parts.actions)
-            #expect(!encryption.isUnderWay && encryption.holdsPackets && encryption.deadline == nil)
-            #expect(encryption.due == .milliseconds(end + 30))
-            #expect(encryption.takeReleased(at: .milliseconds(end + 29)) == [])
-            guard isAskedAgain, end == 10 else { break }
-            parts.asked(&encryption)
-            #expect(encryption.takeReleased(at: .milliseconds(end + 30)) == [])
-            end = 60
-        }
-        encryption.hold(packets[1])
-        #expect(!parts.actions.contains { if case .send(.data) = $0 { true } else { false } })
-        #expect(encryption.takeReleased(at: .milliseconds(end + 30)) == packets)
-        #expect(!encryption.holdsPackets && encryption.heldCount == 0 && encryption.due == nil)
-    }
-
     @Test mutating func `without a key encryption is refused, and an encrypted connection ends`() {
         let refusal = ConnectionAction.send(.encryptionRejected(.pinOrKeyMissing))
         var encryption = EncryptionProcedure()
@@ -354,16 +327,5 @@ import Testing
             .encryptionRejected(.pinOrKeyMissing), on: central, takesRequest: true, at: .zero, &actions)
         #expect(take() == [.report(HCIEvent.encryptionChange, [6, 0x40, 0, 0])])
         #expect(!encryption.isUnderWay && !encryption.isEncrypted)
-    }
-}
-
-extension EncryptionProcedure {
-    /// Handles a PDU on a connection with an interval of 30 ms.
-    fileprivate mutating func receive(
-        _ content: LinkPDU, on endpoints: ConnectionEndpoints, takesRequest: Bool, at now: AirTime,
-        _ actions: inout [ConnectionAction]
-    ) {
-        receive(
-            content, on: endpoints, takesRequest: takesRequest, interval: 30_000, at: now, &actions)
     }
 }

@@ -47,20 +47,20 @@ struct Connection: Sendable {
         var actions: [ConnectionAction] = []
         lengths.begin(&actions)
         perform(actions, at: now, &outbox)
-        supervision.schedule(window.retransmission, encryption.due, at: now)
+        supervision.schedule(window.retransmission, encryption.deadline, at: now)
     }
 
     /// Sends a packet of the host, or holds it until encryption has started.
     mutating func send(_ packet: ACLPacket, at now: AirTime, _ outbox: inout ControllerOutbox) {
         let content = LinkPDU.data(isContinued: packet.boundary == .continuing, packet.data)
-        if encryption.holdsPackets { encryption.hold(content) } else { send(content, at: now, &outbox) }
+        if encryption.isUnderWay { encryption.hold(content) } else { send(content, at: now, &outbox) }
     }
 
     /// Carries out the actions of a procedure, until the connection has ended.
     mutating func perform(
         _ actions: [ConnectionAction], at now: AirTime, _ outbox: inout ControllerOutbox
     ) {
-        if let due = encryption.due { supervision.wake(by: due) }
+        if let deadline = encryption.deadline { supervision.wake(by: deadline) }
         for action in actions where stage != .over {
             switch action {
             case .send(let content): send(content, at: now, &outbox)
@@ -86,7 +86,7 @@ struct Connection: Sendable {
         let frame = window.send(
             content, access: endpoints.access, interval: supervision.interval, at: now)
         supervision.sent(at: now)
-        if isFirst { supervision.schedule(window.retransmission, encryption.due, at: now) }
+        if isFirst { supervision.schedule(window.retransmission, encryption.deadline, at: now) }
         outbox.transmit(.link(frame), to: endpoints.station)
     }
 
@@ -130,9 +130,6 @@ struct Connection: Sendable {
             return end(isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished, &outbox)
         }
         if let deadline = encryption.deadline, deadline <= now { return end(.llResponseTimeout, &outbox) }
-        for content in encryption.takeReleased(at: now) where stage == .open {
-            send(content, at: now, &outbox)
-        }
         if let retransmission = window.retransmission, retransmission <= now {
             supervision.sent(at: now)
             window.sendAgain(
@@ -141,7 +138,7 @@ struct Connection: Sendable {
         } else if supervision.mustSend(at: now) {
             acknowledge(at: now, &outbox)
         }
-        supervision.reschedule(window.retransmission, encryption.due)
+        supervision.reschedule(window.retransmission, encryption.deadline)
     }
 
     // MARK: Receiving
@@ -225,8 +222,7 @@ struct Connection: Sendable {
         case .encryptionRequest, .startEncryption, .encryptionProof, .encrypted, .encryptionRejected:
             encryption.receive(
                 content, on: endpoints,
-                takesRequest: outbox.takesLE(HCIEvent.LESubevent.longTermKeyRequest),
-                interval: supervision.interval, at: now, &actions)
+                takesRequest: outbox.takesLE(HCIEvent.LESubevent.longTermKeyRequest), at: now, &actions)
         case .featureRequest(let wanted): features.receiveRequest(wanted, own: settings.features, &actions)
         case .featureResponse(let found): features.receiveResponse(found, endpoints, &actions)
         case .version(let number, let company, let subversion, let isAnswer):

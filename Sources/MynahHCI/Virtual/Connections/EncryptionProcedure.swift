@@ -25,19 +25,10 @@ struct EncryptionProcedure: Sendable {
     private var stage = Stage.idle
     /// The time by which the peer must answer, or `nil` if no procedure is running.
     private(set) var deadline: AirTime?
-    /// Peripheral: the next connection event after the procedure, from which the host's packets are sent.
-    ///
-    /// The central's host then hears of the encryption before the first encrypted packet, as it does with a
-    /// radio. Some hosts need that: they take data before an event that came first.
-    private(set) var release: AirTime?
     /// The host's packets that are held until the procedure ends.
     private var held: [LinkPDU] = []
 
-    /// The time at which the procedure needs the connection next, or `nil`.
-    var due: AirTime? { AirTime.earlier(deadline, release) }
-    /// Whether the host's packets are held.
-    var holdsPackets: Bool { isUnderWay || release != nil }
-    /// Whether the procedure is running.
+    /// Whether the procedure is running, so that the host's packets are held.
     var isUnderWay: Bool {
         if case .idle = stage { return false }
         return true
@@ -55,14 +46,6 @@ struct EncryptionProcedure: Sendable {
     /// Holds a packet of the host until the procedure ends.
     mutating func hold(_ content: LinkPDU) {
         held.append(content)
-    }
-
-    /// Returns the held packets if their connection event has come.
-    mutating func takeReleased(at now: AirTime) -> [LinkPDU] {
-        guard let time = release, time <= now else { return [] }
-        release = nil
-        defer { held = [] }
-        return held
     }
 
     // MARK: The host
@@ -100,11 +83,10 @@ struct EncryptionProcedure: Sendable {
     ///
     /// A PDU that is out of order is ignored.
     ///
-    /// `takesRequest` is `true` if the host enabled LE Long Term Key Request; `interval` is the connection
-    /// interval in microseconds.
+    /// `takesRequest` is `true` if the host enabled LE Long Term Key Request.
     mutating func receive(
-        _ content: LinkPDU, on endpoints: ConnectionEndpoints, takesRequest: Bool, interval: Int64,
-        at now: AirTime, _ actions: inout [ConnectionAction]
+        _ content: LinkPDU, on endpoints: ConnectionEndpoints, takesRequest: Bool, at now: AirTime,
+        _ actions: inout [ConnectionAction]
     ) {
         switch (content, stage) {
         case (.encryptionRequest(let value, let diversifier, let nonce), .idle)
@@ -112,7 +94,6 @@ struct EncryptionProcedure: Sendable {
             guard takesRequest else { return refuse(&actions) }
             stage = .awaitingKey(nonce: nonce)
             deadline = now + Self.timeout
-            release = nil
             var writer = ByteWriter()
             writer.write(endpoints.handle)
             writer.write(value)
@@ -126,10 +107,8 @@ struct EncryptionProcedure: Sendable {
             guard found == Self.proof(key, nonce, own) else { return actions.append(.terminate(.micFailure)) }
             actions.append(.send(.encrypted))
             succeed(endpoints, &actions)
-            (stage, deadline, release) = (.idle, nil, now + interval)
         case (.encrypted, .proved):
             succeed(endpoints, &actions)
-            finish(&actions)
         case (.encryptionRejected(let reason), .requested):
             finish(&actions)
             actions.append(.report(HCIEvent.encryptionChange, [reason.code] + endpoints.handleBytes + [0]))
@@ -145,6 +124,7 @@ struct EncryptionProcedure: Sendable {
             actions.append(.report(HCIEvent.encryptionChange, [0] + endpoints.handleBytes + [1]))
         }
         isEncrypted = true
+        finish(&actions)
     }
 
     /// Ends the procedure, and sends the held packets.
