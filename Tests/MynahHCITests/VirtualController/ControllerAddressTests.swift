@@ -40,11 +40,12 @@ import Testing
         #expect(list.resolve(made) == Identity(address: made))
     }
 
-    @Test(arguments: [(0, 0, false), (1, 0, true), (0, 1, true), (1, 1, true)])
+    @Test(arguments: [(0, true, false), (1, true, true), (0, false, true), (1, false, true)], [true, false])
     func `the identity address of a peer with a key is accepted in device privacy mode`(
-        mode: UInt8, hasNoKey: Int, isAllowed: Bool
+        of peer: (mode: UInt8, hasKey: Bool, isAllowed: Bool), isOn: Bool
     ) {
-        var list = list(peer: hasNoKey == 1 ? none : key, local: none)
+        let (mode, hasKey, isAllowed) = peer
+        var list = list(peer: hasKey ? key : none, local: none, isOn: isOn)
         #expect(
             CommandAnswer.of("\(identity) 0\(mode)") { list.setPrivacyMode(&$0, isBusy: false) } == .success)
         #expect(list.resolve(AirRig.address(2)).isAllowed == isAllowed)

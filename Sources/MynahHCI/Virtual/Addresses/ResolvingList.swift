@@ -132,13 +132,12 @@ struct ResolvingList: Sendable {
 
     /// Returns the device that uses an address on the air, as far as the list can resolve it.
     mutating func resolve(_ address: DeviceAddress) -> Identity {
-        guard isOn, !entries.isEmpty else { return Identity(address: address) }
         if let entry = entries.first(where: { $0.peer == address }) {
-            // In network privacy mode, a peer with a key is not accepted by its identity address (Vol 6, Part
-            // B, 4.7).
+            // In network privacy mode, a peer with a key is not accepted by its identity address, also
+            // without address resolution (Vol 6, Part B, 4.7).
             return Identity(address: address, isAllowed: entry.allowsIdentity || entry.peerKey == Self.noKey)
         }
-        guard address.isResolvable else { return Identity(address: address) }
+        guard isOn, !entries.isEmpty, address.isResolvable else { return Identity(address: address) }
         if let peer = known[address] { return Self.identity(of: peer, onAir: address) }
         let peer = search(address)
         if known.count >= Self.knownLimit { known = [:] }
