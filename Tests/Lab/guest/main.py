@@ -30,7 +30,7 @@ from lab.services import Services  # noqa: E402
 TOPICS = [
     "advertising", "discovery", "long_values", "errors", "notifications", "two_phones", "permissions", "survival",
     "bad_input", "app_life", "app_restored", "phone_app", "control", "behaviors", "hid", "reactions", "faults",
-    "doctor", "simulation", "open_air", "open_air_article",
+    "doctor", "simulation", "open_air", "open_air_compared", "open_air_bleak", "open_air_article",
 ]  # fmt: skip
 
 # So many failures in a row are one failure, which more scenarios would only repeat.

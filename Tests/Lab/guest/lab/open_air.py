@@ -14,13 +14,15 @@ from lab.services import end
 
 ADDRESS = "C0:DE:AA:00:00:01"
 # Both ends of a link are on one slow machine: bluetoothd asks for links that bear that, and keeps what it has found.
+# Its connection interval is in units of 1.25 ms.
+INTERVAL = 400
 PATIENT = """
 [General]
 TemporaryTimeout=900
 DeviceID=false
 [LE]
-MinConnectionInterval=400
-MaxConnectionInterval=400
+MinConnectionInterval={interval}
+MaxConnectionInterval={interval}
 ConnectionSupervisionTimeout=3200
 [Policy]
 AutoEnable=true
@@ -29,10 +31,10 @@ AutoEnable=true
 DECORATION = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x01|\x02|\r|\[[^]]*\]# ")
 
 
-async def start_bluetoothd(lab: Lab) -> None:
+async def start_bluetoothd(lab: Lab, interval: int = INTERVAL) -> None:
     """Starts bluetoothd anew with `PATIENT`, and waits until it has powered hci0."""
     configuration = WORK / "patient.conf"
-    configuration.write_text(PATIENT)
+    configuration.write_text(PATIENT.format(interval=interval))
     await lab.services.stop_bluetoothd()
     lab.services.drop_bonds()
     await lab.services.start_bluetoothd("stock", "-f", str(configuration))
@@ -102,9 +104,11 @@ class Tool:
 class OpenAir:
     """`mynah air --vhci`, devices on the same air, and bluetoothctl and btmon for its adapter."""
 
-    def __init__(self, lab: Lab, profile: Path | None = None, *options: str, address: str = ADDRESS) -> None:
+    def __init__(
+        self, lab: Lab, profile: Path | None = None, *options: str, address: str = ADDRESS, interval: int = INTERVAL
+    ) -> None:
         """`options` are those of bluetoothctl; `profile` plays from the start."""
-        self.lab, self.profile, self.options, self.address = lab, profile, options, address
+        self.lab, self.profile, self.options, self.address, self.interval = lab, profile, options, address, interval
         self.air = Mynah("", lab.results)
         self.devices: list[Mynah] = []
         self.tools: list[Tool] = []
@@ -133,7 +137,7 @@ class OpenAir:
         joined = await self.air.wait_for("host.joined")
         expect((joined["host"], joined["address"], joined["place"]), (self.adapter, self.address, "vhci"), "the host")
         self.monitor = await self.tool("btmon", "-i", self.adapter)
-        await start_bluetoothd(lab)
+        await start_bluetoothd(lab, self.interval)
         self.control = await self.tool("bluetoothctl", *self.options)
         await self.control.until("Agent registered")
         await self.control.type(f"select {self.address}")

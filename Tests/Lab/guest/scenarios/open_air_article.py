@@ -66,7 +66,9 @@ async def play(lab: Lab, session: str) -> None:
         elif re.match(r"\[[^]]*\]# ", answer) or answer == "[":
             await tool.type(command)
         else:
-            await tool.type(command, re.escape(answer.strip()))
+            # A value is followed by its text, in which a byte that is not a character is a point.
+            value = r" +\." if answer.startswith("  ") else ""
+            await tool.type(command, r"\b" + re.escape(answer.strip()) + value)
         if command.startswith("connect"):
             await tool.until("ServicesResolved: yes")
     await tool.stop()
