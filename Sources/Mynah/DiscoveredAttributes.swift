@@ -33,6 +33,9 @@ public struct DiscoveredCharacteristic: Hashable, Sendable, Identifiable {
     public var delivery: Delivery?
     /// The value that was last read or received, or `nil` if none was.
     public var value: [UInt8]?
+    /// The unambiguous path, such as `180F~2/2A19`, of a characteristic that was looked up for a report, or
+    /// `nil` if its UUIDs are unique.
+    package var path: String?
 
     /// The attribute handle of the characteristic's value.
     public var id: AttributeHandle { attribute.handle }

@@ -18,3 +18,20 @@ extension AttributeTree {
             })
     }
 }
+
+extension DiscoveredCharacteristic {
+    /// Returns the characteristic with its path among the discovered services of its device.
+    package func numbered(in services: [DiscoveredService]) -> DiscoveredCharacteristic {
+        let sameServices = services.count { $0.uuid == service }
+        for (index, own) in services.enumerated() where own.uuid == service {
+            guard let position = own.characteristics.firstIndex(where: { $0.id == id }) else { continue }
+            let siblings = own.characteristics.count { $0.uuid == uuid }
+            guard sameServices > 1 || siblings > 1 else { return self }
+            var numbered = self
+            numbered.path = AttributeTree(services).numberedPath(
+                of: .init(service: index, characteristic: position))
+            return numbered
+        }
+        return self
+    }
+}

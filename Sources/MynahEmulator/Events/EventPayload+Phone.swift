@@ -20,7 +20,8 @@ extension EventAttribute {
     }
 
     package init(_ characteristic: DiscoveredCharacteristic) {
-        self.init(service: characteristic.service, characteristic: characteristic.uuid)
+        self.init(
+            service: characteristic.service, characteristic: characteristic.uuid, path: characteristic.path)
     }
 }
 

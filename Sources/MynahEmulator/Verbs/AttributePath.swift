@@ -41,6 +41,7 @@ package struct AttributePath: Hashable, Sendable {
             throw Problem(message: PrintableText.of(error.message))
         }
         let characteristic = services[position.service].characteristics[position.characteristic ?? 0]
+            .numbered(in: services)
         guard let index = position.descriptor, let descriptors = characteristic.descriptors else {
             return .characteristic(characteristic)
         }

@@ -157,7 +157,8 @@ extension AttributePath.Target {
         case .descriptor(let descriptor, let characteristic):
             EventAttribute(
                 service: characteristic.service, characteristic: characteristic.uuid,
-                descriptor: descriptor.uuid)
+                descriptor: descriptor.uuid,
+                path: characteristic.path.map { "\($0)/\(descriptor.uuid.shortest)" })
         }
     }
 

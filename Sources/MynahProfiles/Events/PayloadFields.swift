@@ -239,6 +239,7 @@ enum PayloadFields {
         remote + remoteService + [
             remoteShape.optional("characteristic", \.attribute.characteristic),
             remoteShape.optional("descriptor", \.attribute.descriptor),
+            remoteShape.optional("path", \.attribute.path),
         ]
     static let remoteValue = remoteAttribute + [remoteShape.optional("value", \.value)]
     static let remoteResponse = [remoteShape.optional("withResponse", \.withResponse)]

@@ -190,7 +190,10 @@ final class ConnectSink: CentralManagerSink {
         guard let characteristic = update.characteristic else {
             return tell(.sentFrom(update.delivery, update.handle, update.value), update.peripheral)
         }
-        tell(.sent(update.delivery, .characteristic(characteristic), update.value), update.peripheral)
+        let services = update.peripheral.look { $0.services }
+        tell(
+            .sent(update.delivery, .characteristic(characteristic.numbered(in: services)), update.value),
+            update.peripheral)
     }
 
     // MARK: - Pairing

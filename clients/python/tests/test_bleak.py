@@ -505,6 +505,27 @@ def test_only_the_services_that_are_wanted_are_there(gadget) -> None:
     with_client(test, services=["180f"])
 
 
+def test_characteristics_with_one_uuid_are_told_apart(mynah, mynah_bleak) -> None:
+    twins = [{"uuid": NOTIFY, "properties": ["read", "notify"], "value": {"hex": each}} for each in ("01", "02")]
+    device = mynah(named("Gadget", services=[{"uuid": SERVICE, "characteristics": twins}], faults=[]))
+
+    async def test(client: BleakClient) -> None:
+        with pytest.raises(BleakError, match="Multiple Characteristics"):
+            await client.read_gatt_char(NOTIFY)
+        first, second = client.services.get_service(SERVICE).characteristics
+        assert await client.read_gatt_char(first) == b"\x01"
+        assert await client.read_gatt_char(second.handle) == b"\x02"
+        values: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue()
+        for each in (first, second):
+            await client.start_notify(each, lambda sender, value: values.put_nowait((sender.handle, bytes(value))))
+        await of(device.set, f"{NOTIFY}~2", b"b", notify=True)
+        assert await values.get() == (second.handle, b"b")
+        await of(device.set, f"{NOTIFY}~1", b"a", notify=True)
+        assert await values.get() == (first.handle, b"a")
+
+    with_client(test)
+
+
 @pytest.mark.filterwarnings("always")
 def test_the_mtu_is_that_of_bluez(gadget) -> None:
     async def test(client: BleakClient) -> None:
