@@ -112,11 +112,9 @@ import Testing
                     ].flatMap { ["--command", $0] }
             )
             #expect(result.status == .exited(1))
-            let values = result.output.split(separator: "\n").filter { $0.hasPrefix("battery-level") }
+            let values = result.output.split(separator: "\n").filter { $0.hasPrefix("180F~") }
             #expect(
-                values.map { $0.split(separator: "  ").dropFirst().joined(separator: "  ") } == [
-                    "0A  10 %", "1E  30 %", "02",
-                ])
+                values == ["180F~1/2A19  0A  10 %", "180F~2/2A19~2  1E  30 %", "180F~2/2A19~2/2904~2  02"])
             let message = "error: the device has 3 attributes called 180F/2A19: name one of 180F~1/2A19 (@"
             #expect(result.complaint.hasPrefix(message))
             #expect(
@@ -133,10 +131,10 @@ import Testing
         // The prefix that both levels of the second service share, and then the number.
         terminal.type("read battery~2\t2\n")
         #expect(try await terminal.output.line(containing: "read battery~2/battery-level~2") != nil)
-        #expect(try await terminal.output.line(containing: "battery-level  1E") != nil)
+        #expect(try await terminal.output.line(containing: "180F~2/2A19~2  1E") != nil)
         terminal.type("read 180F~1\t\n")
         #expect(try await terminal.output.line(containing: "read 180F~1/2A19 ") != nil)
-        #expect(try await terminal.output.line(containing: "battery-level  0A") != nil)
+        #expect(try await terminal.output.line(containing: "180F~1/2A19  0A") != nil)
         terminal.type("\u{04}")
         #expect(try await phone.child.end() == .exited(0))
         try await stage.end()

@@ -20,6 +20,16 @@ extension AttributeTree {
 }
 
 extension DiscoveredCharacteristic {
+    /// Returns the unambiguous path of a descriptor, such as `180F~2/2A19/2904~2`, or `nil` if the UUIDs are
+    /// unique.
+    func path(of descriptor: RemoteDescriptor) -> String? {
+        let twins = (descriptors ?? []).filter { $0.uuid == descriptor.uuid }
+        let ordinal = twins.count > 1 ? twins.firstIndex { $0.handle == descriptor.handle } : nil
+        guard path != nil || ordinal != nil else { return nil }
+        return (path ?? "\(service.shortest)/\(uuid.shortest)")
+            + "/\(descriptor.uuid.shortest)" + (ordinal.map { "~\($0 + 1)" } ?? "")
+    }
+
     /// Returns the characteristic with its path among the discovered services of its device.
     package func numbered(in services: [DiscoveredService]) -> DiscoveredCharacteristic {
         let sameServices = services.count { $0.uuid == service }

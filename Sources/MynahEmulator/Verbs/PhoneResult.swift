@@ -158,7 +158,7 @@ extension AttributePath.Target {
             EventAttribute(
                 service: characteristic.service, characteristic: characteristic.uuid,
                 descriptor: descriptor.uuid,
-                path: characteristic.path.map { "\($0)/\(descriptor.uuid.shortest)" })
+                path: characteristic.path(of: descriptor))
         }
     }
 

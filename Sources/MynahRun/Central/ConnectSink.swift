@@ -199,6 +199,8 @@ final class ConnectSink: CentralManagerSink {
     // MARK: - Pairing
 
     private func pair(_ step: PairingStep, _ peripheral: Peripheral) -> RadioAnswer {
+        // A command whose request was refused may wait for this pairing, so its result comes later.
+        give { $0.release() }
         switch step {
         case .display(let number): tell(.passkey(.display, number), peripheral)
         case .compare(let number): tell(.passkey(.compare, number), peripheral)

@@ -211,11 +211,13 @@ def test_a_lock_opens_for_a_phone_that_pairs_when_it_must(mynah) -> None:
     mynah.verify(order=["peripheral.connected device=Anna", "paired device=Anna", "value.written device=Anna"])
 
 
-def test_a_passkey_is_typed_while_the_pairing_waits(mynah) -> None:
+@pytest.mark.parametrize("verb", ["pair", "read"])
+def test_a_passkey_is_typed_while_the_pairing_waits(mynah, verb) -> None:
     mynah(SAFE)
     phone = mynah.phone("Anna", io="keyboardOnly")
     safe = phone.connect("Safe")
-    pairing = threading.Thread(target=safe.pair, kwargs={"within": "1 min"})
+    asks = {"pair": safe.pair, "read": lambda within: safe.read("2A56", within=within)}[verb]
+    pairing = threading.Thread(target=asks, kwargs={"within": "1 min"})
     pairing.start()
     passkey = mynah.wait("pairing.passkey device=Safe step=display", within=30)[0]["passkey"]
     mynah.wait("pairing.passkey device=Anna step=enter", within=30)
