@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -294,6 +295,20 @@ def test_a_phone_whose_client_is_killed_ends(mynah) -> None:
     # The link ends before the phone has left the list.
     other = mynah.phone("Anna")
     assert other.name in ("Anna", "Anna~2")
+
+
+def test_a_hundred_phones_are_in_one_process(mynah) -> None:
+    names = [f"Strap {number}" for number in range(10)]
+    straps = [mynah({**STRAP, "name": name, "advertising": {"localName": name, "interval": "20 ms"}}) for name in names]
+    with ThreadPoolExecutor(16) as threads:
+        phones = list(threads.map(lambda number: mynah.phone(f"Phone {number}"), range(100)))
+        found = list(threads.map(lambda n: phones[n].connect(names[n % 10], within="10 min"), range(100)))
+        rates = list(threads.map(lambda each: each.subscribe("2A37", within="10 min"), found))
+        for number, strap in enumerate(straps):
+            assert strap.set("2A37", {"heartRate": 60 + number}, notify=True) == 10
+        values = list(threads.map(lambda each: each.next(within="10 min").fields["heartRate"], rates))
+        assert values == [60 + number % 10 for number in range(100)]
+    mynah.verify("central.connected", exactly=100)
 
 
 # asyncio
