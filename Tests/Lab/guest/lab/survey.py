@@ -41,7 +41,7 @@ class Survey:
             self.answers[f"advertised {name}"] = plain(device[name]) if name in device else None
         services.bus.add_message_handler(self.on_message)
         try:
-            await self.call(self.path, DEVICE, "Connect")
+            await self.connect()
             await services.until(lambda objects: objects[self.path][DEVICE]["ServicesResolved"].value, "services", 90)
             await self.ask()
             await self.call(self.path, DEVICE, "Disconnect")
@@ -49,6 +49,16 @@ class Survey:
             services.bus.remove_message_handler(self.on_message)
         await self.call(self.adapter, ADAPTER, "RemoveDevice", "o", self.path)
         return self.answers
+
+    async def connect(self) -> None:
+        """Connects, as a user would, again if the first packets of a link came too late for a slow machine."""
+        for _ in range(4):
+            try:
+                return await self.call(self.path, DEVICE, "Connect")
+            except BusError as error:
+                if "le-connection-abort-by-local" not in str(error):
+                    raise
+        await self.call(self.path, DEVICE, "Connect")
 
     async def call(self, path: str, interface: str, member: str, signature: str = "", *body):
         return await self.lab.services.call("org.bluez", path, interface, member, signature, body)
