@@ -666,7 +666,7 @@ function updateSet(element, set, hasSwitch) {
   drawPacket(scanResponse, on ? set.scanResponse ?? '' : '', structures.scanResponse ?? [], capacity);
   drawPacket(periodic, on ? set.periodicData ?? '' : '', structures.periodic ?? [], 1650);
 }
-function drawAir({ advertising, address, radio, state: radioState, limits, centrals }) {
+function drawAir({ advertising, address, radio, state: radioState }) {
   const air = $('air');
   if (!air.firstChild) {
     const words = () => ['advertise', state.device, [state.snapshot.advertising.on ? '--no-on' : '--on']];
@@ -677,9 +677,9 @@ function drawAir({ advertising, address, radio, state: radioState, limits, centr
     $('air-aside').replaceChildren(copyButton('show the device', () => ['show', state.device]));
   }
   const [top, where, list, omitted] = air.children;
-  const isFull = centrals.length > 0 && centrals.length >= limits?.centrals;
-  top.state(advertising.on, radioState !== 'poweredOn' ? radioState : !advertising.on ? 'Off the air'
-    : isFull ? 'Off the air while it is connected' : 'On the air');
+  const isFull = (advertising.omitted ?? []).some(({ item }) => item === 'centrals');
+  top.state(advertising.on, radioState !== 'poweredOn' ? radioState : isFull ? 'Off the air while it is connected'
+    : advertising.on ? 'On the air' : 'Off the air');
   setText(where, [address, radio].filter(Boolean).join(' · '));
   advertising.all = [advertising, ...advertising.sets ?? []].filter(({ set }, _, { length }) => length === 1 || set);
   const known = (set) => air.names.indexOf(set);
